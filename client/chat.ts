@@ -7,7 +7,7 @@ import {
   readAnswer,
   requestAnswer,
 } from "./chat_answer.ts";
-import { readMessages } from "./chat_history.ts";
+import { readHistory } from "./chat_history.ts";
 import type { HistoryMessage } from "./chat_history.ts";
 import type { MessageInput } from "./chat_message.ts";
 import type { ChatPart } from "./chat_part.ts";
@@ -118,13 +118,13 @@ export class Chat {
   };
 
   /**
-   * The messages of a chat, for a page that keeps none. Without the answer that is being written,
-   * which `reconnectToStream()` has.
+   * The newest messages of a chat, for a page that keeps none. Without the answer that is being
+   * written, which `reconnectToStream()` has.
    *
    * @throws SwarmClientError
    */
   async messages(chatId: string, options: RequestOptions = {}): Promise<HistoryMessage[]> {
-    const messages = await readMessages(this.#platform, chatId, options);
+    const { messages } = await readHistory(this.#platform, chatId, options);
     if (messages.at(-1)?.role === "user") this.#unanswered.add(chatId);
     return messages;
   }

@@ -115,8 +115,8 @@ class OpenedChat {
   ): Promise<ChatState | null> {
     if (this.#request.messages.filter(isOfUser).length !== steps.length + 1) return null;
     const chat = this.#known(await this.#find({ p_with_messages: true }));
-    const { messages = [] } = chat;
-    const hasIt = messages.length === steps.length + 1 && isSame(messages.at(-1)?.input, input);
+    const hasIt = chat.user_steps.length === steps.length &&
+      isSame(chat.messages?.at(-1)?.input, input);
     return hasIt ? chat : null;
   }
 
@@ -128,8 +128,9 @@ class OpenedChat {
       agent,
       input: await this.#inputOf(message),
       metadata: { ...request.metadata as JsonObject | undefined, chat_id: chatId },
-      // A message that is sent again finds the job that it has started.
-      idempotency_key: `chat:${chatId}:${message.id}`.slice(-255),
+      // A message that is sent again finds the job that it has started. Whole characters
+      // are kept: the database refuses half of one.
+      idempotency_key: [...`chat:${chatId}:${message.id}`].slice(-255).join(""),
       watch: true,
     };
     const id = await this.#retried(() => this.#platform.create(body, this.#options));
@@ -173,6 +174,13 @@ class OpenedChat {
     { task_id: taskId, seq, options }: ChatState["open_reviews"][number],
     { approved, comments, choice, response }: GivenAnswer,
   ): Promise<void> {
+    if (response !== undefined && !isObject(response)) {
+      throw this.#platform.refuse({
+        code: "BODY_INVALID",
+        message: `Cannot answer the review of task ${taskId}: its response is not an object`,
+        hint: "Send response as an object with the members of the review's schema.",
+      });
+    }
     // A page that only approves gives its choice as the reason.
     const chosen = choice ?? options?.find((option) => option === comments);
     await this.#retried(async () => {
@@ -269,6 +277,11 @@ export function newestAnswer(
 ): ChatAnswer {
   const text = hasEnded ? messages?.at(-1)?.answer : undefined;
   return { job_id, step, after, known: [], ...text !== undefined && { text } };
+}
+
+/** A page may send anything. */
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isOfUser({ role }: ChatMessage): boolean {

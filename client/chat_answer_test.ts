@@ -58,3 +58,37 @@ Deno.test("an approval that is sent again after its answer was lost approves no 
 
   assert.deepEqual(approved, [3]);
 });
+
+for (const response of ["x".repeat(1_000_000), ["list"], 7]) {
+  Deno.test(`a review's response that is ${typeof response} instead of an object is refused before it is sent`, async () => {
+    const called: string[] = [];
+    const platform = {
+      call: (name: string) => {
+        called.push(name);
+        return Promise.resolve(CHAT);
+      },
+      isTransient: () => false,
+      refuse: ({ message }: { readonly message: string }) => new Error(message),
+    } as unknown as ChatPlatform;
+    const message = {
+      id: "m",
+      role: "assistant",
+      parts: [{
+        type: "dynamic-tool",
+        state: "output-available",
+        approval: { id: "job:3" },
+        output: { approved: true, response },
+      }],
+    } as unknown as ChatMessage;
+
+    await assert.rejects(
+      requestAnswer(
+        platform,
+        { trigger: "submit-message", chatId: "chat", messages: [message] },
+        { agent: "writer" },
+      ),
+      { message: "Cannot answer the review of task job: its response is not an object" },
+    );
+    assert.deepEqual(called, ["find_chat"]);
+  });
+}

@@ -39,9 +39,13 @@ export class ChatAssembly {
   #guardrailCount = 0;
   #text: { readonly id: string; shown: string } | null = null;
   #textCount = 0;
+  /** The text that the open step continues. */
+  #before = "";
   /** What is known of an answer that was cut. */
   #partial = "";
   #lastText = "";
+  /** The last answer was cut at the output limit. */
+  #isCut = false;
   /** The answer whose output the task has not accepted yet, so that its text may still be replaced. */
   #proposed: AnswerText | null = null;
   #hasEnded = false;
@@ -82,7 +86,7 @@ export class ChatAssembly {
     // Pieces of an earlier answer may still arrive.
     return this.#hasEnded || delta.step <= this.#message.step
       ? []
-      : this.#texts.add(delta).flatMap(({ step, text }) => this.#show(step, text));
+      : this.#texts.add(delta).flatMap(({ step, text }) => this.#show(step, text.trim()));
   }
 
   /** Takes an event of the job or of one of its subtasks. */
@@ -125,7 +129,7 @@ export class ChatAssembly {
       case "task.completed":
         return [
           ...this.#showOutput(data.output),
-          ...this.#end({ type: "finish", finishReason: "stop" }),
+          ...this.#end({ type: "finish", finishReason: this.#isCut ? "length" : "stop" }),
         ];
       case "task.failed":
         return this.#end({ type: "error", errorText: data.error.message });
@@ -133,15 +137,15 @@ export class ChatAssembly {
         return this.#end({ type: "abort", reason: data.error?.message ?? "The job was cancelled" });
       case "model.started":
         return [
-          ...(data.summarizes_through === undefined ? this.#openModelStep(data.step_seq) : []),
-          ...this.#texts.note(event).flatMap(({ step, text }) => this.#show(step, text)),
+          ...(data.summarizes_through === undefined ? this.#openModelStep(data) : []),
+          ...this.#texts.note(event).flatMap(({ step, text }) => this.#show(step, text.trim())),
         ];
       case "model.interrupted":
         if (data.text === undefined || data.step_seq !== this.#openStep) return [];
-        this.#partial = data.text;
+        this.#partial = this.#before + data.text;
         return [{
           type: "data-partial",
-          data: { step: data.step_seq, text: data.text },
+          data: { step: data.step_seq, text: this.#partial },
           transient: true,
         }];
       case "model.completed":
@@ -257,19 +261,24 @@ export class ChatAssembly {
     const {
       step_seq: seq,
       reasoning,
-      tool_calls: calls,
+      tool_calls: calls = [],
       provider_tool_calls: searches,
+      finish_reason: reason,
     } = event.data;
-    const answer = answerText(event.data);
-    const parts = [...this.#openModelStep(seq)];
+    const answer = withoutOuterSpace(
+      answerText(event.data, this.#texts.textBefore(event.data.continues)),
+    );
+    const parts = [...this.#openModelStep(event.data)];
     const isOutputShown = answer.output !== null &&
       (this.#text?.shown.length ?? 0) > answer.text.length;
     parts.push(...this.#show(seq, isOutputShown ? answer.streamed : answer.text, true));
     this.#texts.note(event);
     this.#partial = "";
     this.#lastText = answer.text;
-    if (answer.output === null) parts.push(...this.#closeText());
-    else this.#proposed = answer;
+    this.#isCut = reason === "length";
+    // The text of a cut answer goes on in the next step.
+    if (answer.output !== null) this.#proposed = answer;
+    else if (!this.#isCut || calls.length > 0) parts.push(...this.#closeText());
     if (typeof reasoning === "string" && reasoning !== "") {
       const id = `reasoning-${seq}`;
       parts.push({ type: "reasoning-start", id }, {
@@ -283,17 +292,21 @@ export class ChatAssembly {
       const source: ChatPart = { type: "source-url", sourceId: `source-${seq}-${index}`, url };
       parts.push(title === undefined ? source : { ...source, title });
     }
-    for (const [index, call] of (calls ?? []).entries()) {
+    for (const [index, call] of calls.entries()) {
       if (call.name === FINAL_TOOL) continue;
       parts.push(...this.#startCall(seq + 1 + this.#guardrailCount + index, call));
     }
     return parts;
   }
 
-  #openModelStep(seq: number): ChatPart[] {
+  #openModelStep(
+    { step_seq: seq, continues }: { readonly step_seq: number; readonly continues?: number },
+  ): ChatPart[] {
     if (this.#openStep === seq) return [];
-    const parts: ChatPart[] = [...this.#closeStep(), { type: "start-step" }];
+    const isSameStep = continues !== undefined && this.#openStep !== null;
+    const parts: ChatPart[] = isSameStep ? [] : [...this.#closeStep(), { type: "start-step" }];
     this.#openStep = seq;
+    this.#before = this.#texts.textBefore(continues);
     this.#guardrailCount = 0;
     return parts;
   }
@@ -303,12 +316,13 @@ export class ChatAssembly {
     this.#openStep = null;
     const isRefused = this.#proposed !== null && this.#text?.shown !== this.#proposed.text;
     this.#proposed = null;
-    return [...this.#closeText(this.#partial !== "" || isRefused), { type: "finish-step" }];
+    const isPartial = this.#partial !== "" || isRefused || this.#isCut;
+    return [...this.#closeText(isPartial), { type: "finish-step" }];
   }
 
   /** Shows the text of a model call so far. */
   #show(seq: number, text: string, isWhole = false): ChatPart[] {
-    const parts = this.#openModelStep(seq);
+    const parts = this.#openModelStep({ step_seq: seq });
     const shown = this.#text?.shown ?? "";
     // A call that was made again begins with what the reader has seen.
     if (!isWhole && shown.startsWith(text)) return parts;
@@ -347,13 +361,17 @@ export class ChatAssembly {
       this.#proposed = null;
       return [...this.#show(this.#openStep, streamed, true), ...this.#closeText()];
     }
-    if (data === undefined || data === this.#lastText) return [];
+    if (data === undefined) return [];
     if (typeof data !== "string") return [{ type: "data-output", id: "output", data }];
     const id = "output";
-    return [{ type: "text-start", id }, { type: "text-delta", id, delta: data }, {
-      type: "text-end",
-      id,
-    }];
+    const delta = data.trim();
+    if (delta === this.#lastText) return [];
+    return [
+      ...this.#closeText(this.#isCut),
+      { type: "text-start", id },
+      { type: "text-delta", id, delta },
+      { type: "text-end", id },
+    ];
   }
 
   #end(last: ChatPart): ChatPart[] {
@@ -361,7 +379,8 @@ export class ChatAssembly {
     // An answer that is cut and not repeated keeps what came of it.
     const { step_seq: seq, text } = { step_seq: this.#openStep, text: this.#partial };
     const isCut = seq !== null && this.#proposed === null && (text !== "" || this.#text !== null);
-    const parts = seq !== null && text !== "" ? this.#show(seq, text) : [];
+    // Of a text that has no end, what is at its end is not around it.
+    const parts = seq !== null && text !== "" ? this.#show(seq, text.trimStart()) : [];
     if (isCut) this.#partial ||= this.#text?.shown ?? "";
     return [...parts, ...this.#closeStep(), last];
   }
@@ -391,6 +410,14 @@ export class ChatAssembly {
     const agent = this.#agents.get(taskId) ?? null;
     return [{ type: "data-subtask", id: taskId, data: { task_id: taskId, agent, status } }];
   }
+}
+
+/**
+ * An answer as it is shown: the output of a task has no white space around it either, and the end of
+ * a text that streams is not known.
+ */
+function withoutOuterSpace({ text, output, streamed }: AnswerText): AnswerText {
+  return { text: text.trim(), output, streamed: streamed.trim() };
 }
 
 function output(toolCallId: string, value: unknown): ChatPart {

@@ -58,6 +58,139 @@ Deno.test("streamed text and the same text at once make the same message", () =>
   assert.deepEqual(streamed.at(-1), { type: "finish", finishReason: "stop" });
 });
 
+/** The texts of a message, each with the mark of a part that is not whole. */
+function textsOf(parts: readonly ChatPart[]): unknown[] {
+  return shown(parts).flatMap((part) => {
+    const { type, text, providerMetadata } = part as Record<string, unknown>;
+    return type !== "text" ? [] : [providerMetadata === undefined ? text : [text, "partial"]];
+  });
+}
+
+Deno.test("an answer with white space around it is shown once, without it", () => {
+  for (
+    const pieces of [
+      ["Done.\n"],
+      ["\n\nDone."],
+      ["  ", "\n", "Done.", " ", "\n\n"],
+      [" One\n", "\n", "\ttwo \n"],
+      ['{"ok": true}\n'],
+    ]
+  ) {
+    const text = pieces.join("");
+    const end = event("task.completed", { output: text.trim() });
+    const streaming = assembly();
+    const atOnce = assembly();
+
+    const streamed = [
+      ...BEGIN.flatMap((one) => streaming.note(one)),
+      ...pieces.flatMap((piece, index) => {
+        const offset = pieces.slice(0, index).join("").length;
+        return streaming.add({ step: 1, offset, text: piece });
+      }),
+      ...[answered(text), end].flatMap((one) => streaming.note(one)),
+    ];
+    const whole = [...BEGIN, answered(text), end].flatMap((one) => atOnce.note(one));
+
+    assert.deepEqual(textsOf(streamed), [text.trim()]);
+    assert.deepEqual(textsOf(whole), [text.trim()]);
+    assert.ok(!streamed.some(({ type }) => type === "reset-step"));
+  }
+});
+
+Deno.test("an output with white space around it is shown once, after the text of its answer", () => {
+  const output = "All of it.\n";
+  const final = answered("Done:\n", {
+    tool_calls: [{ call_id: "end", name: "complete_task", arguments: { output } }],
+  });
+  const streaming = assembly();
+
+  const streamed = [
+    ...BEGIN.flatMap((one) => streaming.note(one)),
+    ...streaming.add({ step: 1, offset: 0, text: "Done:\n" }),
+    ...streaming.add({ step: 1, offset: 6, text: "\n\nAll of it.\n" }),
+    ...[final, event("task.completed", { output })].flatMap((one) => streaming.note(one)),
+  ];
+
+  assert.deepEqual(textsOf(streamed), ["Done:\n\n\nAll of it."]);
+});
+
+/** The events of an answer that was cut twice and continued once. */
+const CUT = [
+  ...BEGIN,
+  answered("One, ", { finish_reason: "length", reasoning: "Hm." }),
+  event("model.started", { step_seq: 2, continues: 1 }),
+  event("model.completed", { step_seq: 2, text: "two, ", finish_reason: "length", continues: 1 }),
+];
+
+Deno.test("the parts of an answer that was cut are one text in one step", () => {
+  const streaming = assembly();
+  const atOnce = assembly();
+  const rest = [
+    event("model.started", { step_seq: 3, continues: 2 }),
+    event("model.completed", { step_seq: 3, text: "three.\n", continues: 2 }),
+    event("task.completed", { output: "One, two, three." }),
+  ];
+
+  const streamed = [
+    ...BEGIN.flatMap((one) => streaming.note(one)),
+    ...streaming.add({ step: 1, offset: 0, text: "One, " }),
+    ...CUT.slice(3, 5).flatMap((one) => streaming.note(one)),
+    ...streaming.add({ step: 2, offset: 0, text: "tw" }),
+    ...streaming.add({ step: 2, offset: 2, text: "o, " }),
+    ...[...CUT.slice(5), ...rest].flatMap((one) => streaming.note(one)),
+  ];
+  const whole = [...CUT, ...rest].flatMap((one) => atOnce.note(one));
+
+  assert.deepEqual(textsOf(streamed), ["One, two, three."]);
+  assert.deepEqual(shown(streamed), shown(whole));
+  assert.equal(whole.filter(({ type }) => type === "start-step").length, 1);
+  assert.deepEqual(whole.at(-1), { type: "finish", finishReason: "stop" });
+});
+
+Deno.test("an answer that stays cut ends with its reason, and its text is marked", () => {
+  const answer = assembly();
+
+  const parts = [
+    ...CUT,
+    event("task.completed", { output: "One, two," }),
+  ].flatMap((one) => answer.note(one));
+
+  assert.deepEqual(textsOf(parts), [["One, two,", "partial"]]);
+  assert.deepEqual(parts.at(-1), { type: "finish", finishReason: "length" });
+});
+
+Deno.test("a cancelled continuation keeps all that had arrived", () => {
+  const answer = assembly();
+
+  const parts = [
+    ...CUT.slice(0, 5),
+    event("model.interrupted", { step_seq: 2, usage: {}, text: "tw" }),
+    event("task.cancelled", {}),
+  ].flatMap((one) => answer.note(one));
+
+  assert.deepEqual(textsOf(parts), [["One, tw", "partial"]]);
+});
+
+Deno.test("a call of a turn that was cut is shown as one that failed", () => {
+  const answer = assembly();
+
+  const parts = [
+    ...BEGIN,
+    answered("Now:", {
+      finish_reason: "length",
+      tool_calls: [{ call_id: "c", name: "desk__draw", arguments: {} }],
+    }),
+    event("tool.failed", { step_seq: 2, call_id: "c", text: "desk__draw was not called" }),
+    event("model.started", { step_seq: 3 }),
+    event("model.completed", { step_seq: 3, text: "Drawn." }),
+    event("task.completed", { output: "Drawn." }),
+  ].flatMap((one) => answer.note(one));
+
+  assert.deepEqual(textsOf(parts), ["Now:", "Drawn."]);
+  assert.equal(parts.find(({ type }) => type === "tool-output-error")?.type, "tool-output-error");
+  assert.deepEqual(parts.at(-1), { type: "finish", finishReason: "stop" });
+});
+
 const FINAL = answered("Done:", {
   tool_calls: [{ call_id: "end", name: "complete_task", arguments: { output: "All of it." } }],
 });
@@ -98,17 +231,17 @@ Deno.test("an output that the task refuses is shown as partial only where it has
     event("model.completed", { step_seq: 3, text: "Again." }),
     event("task.completed", { output: "Again." }),
   ];
-  const textsOf = (parts: readonly ChatPart[]) =>
+  const textPartsOf = (parts: readonly ChatPart[]) =>
     shown(parts).filter((part) => (part as { type: string }).type === "text");
   const streaming = assembly();
   const atOnce = assembly();
 
-  const streamed = textsOf([
+  const streamed = textPartsOf([
     ...BEGIN.flatMap((one) => streaming.note(one)),
     ...streaming.add({ step: 1, offset: 0, text: "Done:\n\nAll" }),
     ...[FINAL, ...again].flatMap((one) => streaming.note(one)),
   ]);
-  const whole = textsOf([...BEGIN, FINAL, ...again].flatMap((one) => atOnce.note(one)));
+  const whole = textPartsOf([...BEGIN, FINAL, ...again].flatMap((one) => atOnce.note(one)));
 
   const last = { type: "text", text: "Again.", state: "done" };
   assert.deepEqual(streamed, [
@@ -156,14 +289,15 @@ Deno.test("a cancelled answer keeps the part that had arrived", () => {
   const answer = assembly();
 
   const parts = [
-    ...BEGIN,
-    event("model.interrupted", { step_seq: 1, usage: {}, text: "Some of" }),
-    event("task.cancelled", {}),
-  ].flatMap((one) => answer.note(one));
+    ...BEGIN.flatMap((one) => answer.note(one)),
+    ...answer.add({ step: 1, offset: 0, text: "\nSome of " }),
+    ...answer.note(event("model.interrupted", { step_seq: 1, usage: {}, text: "\nSome of " })),
+    ...answer.note(event("task.cancelled", {})),
+  ];
 
   assert.deepEqual(shown(parts).at(-1), {
     type: "text",
-    text: "Some of",
+    text: "Some of ",
     state: "done",
     providerMetadata: { supaswarm: { is_partial: true } },
   });

@@ -38,26 +38,34 @@ interface AnyPart {
 
 const STORED_FILE = /\/storage\/v1\/object\/(?:authenticated\/)?supaswarm-data\/(.+)$/;
 
+/** The text of a message, with the addresses of its files. Other parts are the page's own. */
+export function contentOf({ parts }: ChatMessage): { text: string; files: readonly MessageFile[] } {
+  const known = parts as readonly AnyPart[];
+  return {
+    text: known.flatMap(({ type, text }) => type === "text" && typeof text === "string" ? text : [])
+      .join("\n"),
+    files: known.filter(({ type }) => type === "file").map(({ url, mediaType, filename }) => ({
+      url: typeof url === "string" ? url : "",
+      mediaType: typeof mediaType === "string" ? mediaType : "application/octet-stream",
+      ...typeof filename === "string" && { filename },
+    })),
+  };
+}
+
+/** The path of a file in Storage; undefined for another address. */
+export function storedPath({ url }: MessageFile): string | undefined {
+  return STORED_FILE.exec(url)?.[1];
+}
+
 /** A message's text, with its files as paths. @throws ChatProblem for an empty message */
 export async function inputOf(
   message: ChatMessage,
   platform: ChatPlatform,
 ): Promise<string | JsonObject> {
-  const parts = message.parts as readonly AnyPart[];
-  const text = parts.filter(({ type }) => type === "text").map((part) => String(part.text))
-    .join("\n");
-  const files: string[] = [];
-  for (const { type, url, mediaType, filename } of parts) {
-    if (type !== "file") continue;
-    const file: MessageFile = {
-      url: String(url),
-      mediaType: String(mediaType),
-      ...typeof filename === "string" && { filename },
-    };
-    const [, path] = STORED_FILE.exec(file.url) ?? [];
-    files.push(path ?? await platform.upload(file));
-  }
-  if (files.length > 0) return { message: text, files };
+  const { text, files } = contentOf(message);
+  const paths: string[] = [];
+  for (const file of files) paths.push(storedPath(file) ?? await platform.upload(file));
+  if (paths.length > 0) return { message: text, files: paths };
   if (text !== "") return text;
   throw platform.refuse({
     code: "BODY_INVALID",

@@ -63,6 +63,6 @@ export type ChatPart =
   | { type: "data-subtask"; id: string; data: SubtaskState }
   | { type: "data-output"; id: string; data: unknown }
   | { type: "data-partial"; data: { step: number; text: string }; transient: true }
-  | { type: "finish"; finishReason: "stop" | "tool-calls" }
+  | { type: "finish"; finishReason: "stop" | "length" | "tool-calls" }
   | { type: "abort"; reason: string }
   | { type: "error"; errorText: string };

@@ -50,14 +50,18 @@ export interface ChatState {
   /** The steps of the messages of the user after the first. */
   readonly user_steps: readonly number[];
   /**
-   * All of them, if they were asked for, with the text of each answer whose events are gone; null if
-   * it had none.
+   * The newest of them, if they were asked for, with the text of each answer whose events are gone;
+   * null if it had none.
    */
   readonly messages?: readonly {
     readonly step: number;
     readonly input: Json;
     readonly answer?: string | null;
   }[];
+  /** Whether there are others before {@linkcode messages}. */
+  readonly has_earlier?: boolean;
+  /** Before the answers to {@linkcode messages}; null for all events. */
+  readonly messages_cursor?: string | null;
   /** The step of the newest message of the user; 0 for the first. */
   readonly step: number;
   /** Before the answer to the newest message. */

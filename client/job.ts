@@ -145,7 +145,8 @@ export class Job<Output = Json> implements AsyncIterable<JobEvent> {
   }
 
   /**
-   * Tools that failed and have not succeeded since: the result may be incomplete or guessed.
+   * Why the result may be incomplete or guessed: tools that failed and have not succeeded since, and
+   * an answer that was cut at the output limit.
    *
    * @throws SwarmClientError
    */

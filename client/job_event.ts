@@ -24,7 +24,11 @@ export interface TaskError {
   readonly details?: Json;
 }
 
-/** A tool that failed in a task and has not succeeded since. */
+/**
+ * Why the result of a task may be incomplete: a tool that failed and has not succeeded since, or,
+ * without a server, an answer that was cut at the output limit (`MODEL_OUTPUT_CUT`) or of which parts
+ * could not be read (`MODEL_OUTPUT_INVALID`).
+ */
 export interface TaskWarning {
   readonly server?: string;
   /** Missing when the whole server was unavailable. */
@@ -72,6 +76,8 @@ interface ModelStep {
   readonly left_out?: JsonObject;
   /** The call made a summary of the steps up to this one. */
   readonly summarizes_through?: number;
+  /** The answer continues the text of this step, which was cut at the output limit. */
+  readonly continues?: number;
 }
 
 interface ToolEnd {
@@ -134,6 +140,10 @@ export interface JobEventData {
     readonly reasoning?: Json;
     readonly tool_calls?: readonly RequestedCall[];
     readonly provider_tool_calls?: Json;
+    /** The answer is not whole: it was cut at the output limit, or the model refused to go on. */
+    readonly finish_reason?: "length" | "refused";
+    /** The output limit in tokens, if it is known. */
+    readonly cut_at_tokens?: number;
     readonly usage?: ModelUsage;
   };
   "tool.started": {

@@ -5,7 +5,7 @@ import type { JobEvent, JobEventData } from "./job_event.ts";
 export interface TextPart {
   /** The step of the model call: each call of the job is a step. */
   readonly step: number;
-  /** The answer so far. */
+  /** The answer so far; of a call that continues a cut answer, all of it. */
   readonly text: string;
   /** What is new. */
   readonly delta: string;
@@ -36,8 +36,12 @@ export interface AnswerText {
 /** The tool that ends a task with an output. */
 export const FINAL_TOOL = "complete_task";
 
-/** The text of an answer that has ended. */
-export function answerText({ text = "", tool_calls }: JobEventData["model.completed"]): AnswerText {
+/** The text of an answer that has ended. @param before The text that it continues. @default none */
+export function answerText(
+  { text: rest = "", tool_calls }: JobEventData["model.completed"],
+  before = "",
+): AnswerText {
+  const text = before + rest;
   const final = tool_calls?.find(({ name }) => name === FINAL_TOOL)?.arguments;
   const argument = typeof final === "object" && final !== null && !Array.isArray(final)
     ? (final as { readonly output?: unknown }).output
@@ -61,6 +65,10 @@ export function deltaOf({ event, payload }: JobMessage, taskId: string): TextDel
 export class TextAssembly {
   /** The text of each call in progress. */
   readonly #texts = new Map<number, string>();
+  /** The whole texts of the answers that were cut at the output limit. */
+  readonly #cut = new Map<number, string>();
+  /** The text that each call in progress continues. */
+  readonly #before = new Map<number, string>();
   /** Text of calls whose start is not known yet. */
   #early: TextDelta[] = [];
   #lastEnded = 0;
@@ -86,17 +94,27 @@ export class TextAssembly {
   note(event: JobEvent): TextPart[] {
     if (event.type === "model.started") {
       const { step_seq: step } = event.data;
+      this.#before.set(step, this.textBefore(event.data.continues));
       if (!this.#texts.has(step)) this.#texts.set(step, "");
       const early = this.#early.filter((delta) => delta.step === step);
       this.#early = this.#early.filter((delta) => delta.step > step);
       return early.flatMap((delta) => this.add(delta));
     }
     if (event.type !== "model.completed") return [];
-    const { step_seq: step, summarizes_through: summary } = event.data;
+    const { step_seq: step, summarizes_through: summary, finish_reason: reason } = event.data;
+    const before = this.textBefore(event.data.continues);
+    if (reason === "length") this.#cut.set(step, before + (event.data.text ?? ""));
+    this.#before.set(step, before);
     const parts = summary === undefined ? this.#set(step, answerText(event.data).streamed) : [];
     this.#texts.delete(step);
+    this.#before.delete(step);
     this.#lastEnded = Math.max(this.#lastEnded, step);
     return parts;
+  }
+
+  /** The text that a model call continues, through this step. */
+  textBefore(step: number | undefined): string {
+    return step === undefined ? "" : this.#cut.get(step) ?? "";
   }
 
   #set(step: number, text: string): TextPart[] {
@@ -104,6 +122,12 @@ export class TextAssembly {
     this.#texts.set(step, text);
     if (text === before) return [];
     const restarted = !text.startsWith(before);
-    return [{ step, text, delta: restarted ? text : text.slice(before.length), restarted }];
+    const whole = (this.#before.get(step) ?? "") + text;
+    return [{
+      step,
+      text: whole,
+      delta: restarted ? whole : text.slice(before.length),
+      restarted,
+    }];
   }
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { JobEvent } from "./job_event.ts";
+import type { JobEvent, JobEventData } from "./job_event.ts";
 import { TextAssembly, type TextPart } from "./job_text.ts";
 
 Deno.test("streamed pieces grow into the answer, whose end comes with the event", () => {
@@ -98,16 +98,43 @@ Deno.test("a reader that begins within a call shows the call when it starts agai
   assert.equal(shown(text.note(completed(5, "Again, whole"))), "Again, whole");
 });
 
+Deno.test("a call that continues a cut answer adds to its text", () => {
+  const text = new TextAssembly();
+
+  const parts = [
+    ...text.note(started(1)),
+    ...text.note(completed(1, "One ", { finish_reason: "length" })),
+    ...text.note(started(2, { continues: 1 })),
+    ...text.add({ step: 2, offset: 0, text: "tw" }),
+    ...text.add({ step: 2, offset: 2, text: "o " }),
+    ...text.note(completed(2, "two three", { continues: 1 })),
+  ];
+
+  assert.deepEqual(
+    parts.map(({ step, text, delta, restarted }) => [step, text, delta, restarted]),
+    [
+      [1, "One ", "One ", false],
+      [2, "One tw", "tw", false],
+      [2, "One two ", "o ", false],
+      [2, "One two three", "three", false],
+    ],
+  );
+});
+
 function shown(parts: readonly TextPart[]): string | undefined {
   return parts.at(-1)?.text;
 }
 
-function started(step: number): JobEvent {
-  return { ...eventOf("model.started"), data: { step_seq: step } };
+function started(step: number, more: { readonly continues?: number } = {}): JobEvent {
+  return { ...eventOf("model.started"), data: { step_seq: step, ...more } };
 }
 
-function completed(step: number, text: string): JobEvent {
-  return { ...eventOf("model.completed"), data: { step_seq: step, text } };
+function completed(
+  step: number,
+  text: string,
+  more: Partial<JobEventData["model.completed"]> = {},
+): JobEvent {
+  return { ...eventOf("model.completed"), data: { step_seq: step, text, ...more } };
 }
 
 function eventOf<Type extends JobEvent["type"]>(type: Type) {

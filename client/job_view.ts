@@ -18,7 +18,7 @@ export interface JobState<Output = Json> {
   readonly events: readonly JobEvent[];
   /** The newest answer of the job's model, also while it is being written. */
   readonly text: string;
-  /** The step of `text`; `model.completed` of this step has the same text. */
+  /** The step of `text`; `model.completed` of this step has the same text, or the rest of it. */
   readonly textStep: number | null;
   /** The open reviews of the job and its subtasks. */
   readonly reviews: readonly OpenReview[];

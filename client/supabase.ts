@@ -76,14 +76,14 @@ export async function callFunction<Data>(
   const body = await context.json().catch(() => null);
   signal?.throwIfAborted();
   const problem = body?.error;
+  // The error of supabase-js holds the response, which Node would print in full.
   throw new SwarmClientError({
     code: problem?.code ?? `HTTP_${context.status}`,
     message: problem?.message ?? `The project answered ${context.status}`,
     hint: problem?.hint,
-    details: problem?.details ?? body,
+    details: problem === undefined ? body : problem.details,
     status: context.status,
     requestId: context.headers.get("x-request-id"),
-    cause: error,
   });
 }
 
@@ -155,7 +155,6 @@ export async function useBucket<Data>(
     message: String(message),
     hint: httpStatus === 403 ? forbiddenHint : null,
     status: httpStatus,
-    cause: error,
   });
 }
 
@@ -196,7 +195,6 @@ async function send<Data>(build: () => RestRequest, signal?: AbortSignal): Promi
       hint: "Sign in with supabase.auth first.",
       status,
       requestId: requestId ?? null,
-      cause: error,
     });
   }
   throw new SwarmClientError({
@@ -207,7 +205,6 @@ async function send<Data>(build: () => RestRequest, signal?: AbortSignal): Promi
     status,
     // The body has it if the project's own fetch adds it; supabase-js drops the headers.
     requestId: requestId ?? null,
-    cause: error,
   });
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { callRpc, type SupabaseLike, useBucket } from "./supabase.ts";
+import { inspect } from "node:util";
+import { callFunction, callRpc, type SupabaseLike, useBucket } from "./supabase.ts";
 
 /** A client of a project whose REST API and Storage give these answers. */
 function answering(answer: object): SupabaseLike {
@@ -45,4 +46,29 @@ Deno.test("useBucket() explains a refusal by a policy, and no other error", asyn
 
   await assert.rejects(upload("403"), { code: "HTTP_403", hint: "Use another extension." });
   await assert.rejects(upload("500"), { code: "HTTP_500", hint: null });
+});
+
+Deno.test("an error of an answer prints its fields once, and not the response", async () => {
+  const body = { error: { code: "AGENT_NOT_FOUND", message: "No agent", hint: "Name another." } };
+  const context = Response.json(body, { status: 404, headers: { "x-request-id": "r-1" } });
+  const error = Object.assign(new Error("non-2xx status code"), { context });
+  const supabase = {
+    functions: { invoke: () => Promise.resolve({ data: null, error }) },
+  } as unknown as SupabaseLike;
+
+  const failure = await callFunction(supabase, "supaswarm-create-task").then(
+    () => assert.fail("it was answered with an error"),
+    (reason: Error) => reason,
+  );
+
+  const printed = inspect(failure).split("\n").filter((line) => !/^\s+at /.test(line));
+  assert.deepEqual(printed, [
+    "SwarmClientError: No agent",
+    "  code: 'AGENT_NOT_FOUND',",
+    "  hint: 'Name another.',",
+    "  status: 404,",
+    "  requestId: 'r-1',",
+    "  details: null",
+    "}",
+  ]);
 });

@@ -9,7 +9,10 @@ export interface SwarmProblem {
   readonly cause?: unknown;
 }
 
-/** What the platform refused, what a job failed with, or that the platform cannot be reached. */
+/**
+ * What the platform refused, what a job failed with, or that the platform cannot be reached. Only the
+ * last has a cause: an answer is in the fields.
+ */
 export class SwarmClientError extends Error {
   override readonly name = "SwarmClientError";
   /** A stable code, as in the platform's documentation; `UNREACHABLE` without an answer. */

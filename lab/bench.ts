@@ -2,6 +2,7 @@
 import type { BenchResult } from "./bench/bench_result.ts";
 import { benchCancel } from "./bench/cancel.ts";
 import { benchCatalog } from "./bench/catalog.ts";
+import { benchCompaction } from "./bench/compaction.ts";
 import { benchConsole } from "./bench/console.ts";
 import { benchCost } from "./bench/cost.ts";
 import { benchCpuMeter } from "./bench/cpu_meter.ts";
@@ -53,6 +54,7 @@ const BENCHES: Readonly<
 > = {
   cancel: benchCancel,
   catalog: benchCatalog,
+  compaction: benchCompaction,
   console: benchConsole,
   cost: benchCost,
   cpu_meter: benchCpuMeter,

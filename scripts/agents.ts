@@ -1,8 +1,8 @@
 /** `deno task agents`: shows the revisions of agents, and rolls an agent back. */
-import { createSql, type Sql } from "../shared/platform/db/sql_client.ts";
-import { toSwarmError } from "../shared/platform/db/to_swarm_error.ts";
+import type { Sql } from "../shared/platform/db/sql_client.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
+import { usePlatform } from "./cli/use_database.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { formatTable } from "./sql/format_table.ts";
 import { readEnvironment } from "../stack/stack_environment.ts";
@@ -35,10 +35,9 @@ await runCommand({
   }
   const environment = await readEnvironment(PROJECT_ROOT);
   const url = await findDatabaseUrl(values.db, environment);
-  const sql = createSql(url, { maxConnections: 1, applicationName: "supaswarm agents" });
   const print = (rows: readonly Record<string, unknown>[]) =>
     writeLine(values.json ? JSON.stringify(rows) : formatTable([...rows]));
-  try {
+  await usePlatform(url, { applicationName: "supaswarm agents" }, async (sql) => {
     if (action === "rollback") {
       const by = values.by ?? environment["USER"] ?? "unknown";
       const newest = await rollBack(sql, String(slug), revision ?? null, by);
@@ -49,12 +48,7 @@ await runCommand({
       );
     }
     print(await (action === "list" ? listAgents(sql) : listRevisions(sql, String(slug))));
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    throw toSwarmError(error, `run ${action}`);
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
+  });
 });
 
 async function rollBack(sql: Sql, slug: string, revision: string | null, by: string) {

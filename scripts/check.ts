@@ -16,10 +16,13 @@ import { importsOfTests } from "./check/imports_of_tests.ts";
 import { retiredWords } from "./check/retired_words.ts";
 import { undocumented } from "./check/documented.ts";
 import { unmeasuredJson } from "./check/unmeasured_json.ts";
+import { widenedJson } from "./check/widened_json.ts";
 import { positionalCalls, sqlFunctions } from "./check/positional_arguments.ts";
 import { sharedNames } from "./check/shared_names.ts";
+import { sizeTable } from "./check/size_table.ts";
 import { unloggedEvents } from "./check/unlogged_events.ts";
 import { unknownErrorCodes } from "./check/error_codes.ts";
+import { unguardedExtensions } from "./check/unguarded_extensions.ts";
 import { isCodeProof, untestedCodes } from "./check/untested_codes.ts";
 import { runCommand } from "./cli/run_command.ts";
 import { moduleGraph, type ProjectModule } from "./deploy/module_graph.ts";
@@ -76,22 +79,17 @@ await runCommand(
       await list("error codes", errorCodeProblems),
       await list("documentation", documentationProblems),
       await list("words", wordProblems),
+      await list("compact JSON", compactJsonProblems),
       await list("SQL arguments", argumentProblems),
+      await list("guarded extensions", extensionProblems),
       await list("log events", logEventProblems),
       await list("exported names", nameProblems),
       await deno("releases", "run", "-A", "scripts/release.ts", "--check"),
-      await deno("generated error codes", "run", "-A", "scripts/errors_generate.ts", "--check"),
-      await deno("generated schemas", "run", "-A", "scripts/schemas_generate.ts", "--check"),
-      await deno("generated environment", "run", "-A", "scripts/env_generate.ts", "--check"),
-      await deno("generated costs", "run", "-A", "lab/costs_generate.ts", "--check"),
-      await deno("generated log events", "run", "-A", "scripts/log_events_generate.ts", "--check"),
-      await deno("generated types and tables", "run", "-A", "scripts/types_generate.ts", "--check"),
-      await deno("catalog page", "run", "-A", "scripts/catalog_generate.ts", "--check"),
+      await deno("generated files", "run", "-A", "scripts/generate.ts", "--check"),
       await deno("generated index", "run", "-A", "scripts/generate_internal_servers.ts", "--check"),
-      await deno("built registry", "run", "-A", "scripts/registry_build.ts", "--check"),
       await deno("vendored packages", "run", "-A", "scripts/vendor.ts", "--check"),
-      await deno("lock files", "run", "-A", "scripts/locks_generate.ts", "--check"),
     ];
+    for (const row of await sizeTable()) writeLine(row);
     if (results.includes(false)) throw new Error("The check found problems");
   },
 );
@@ -174,6 +172,30 @@ async function argumentProblems(): Promise<string[]> {
     // Its texts are parts of SQL functions.
     if (path.startsWith("lab/mutants/")) continue;
     problems.push(...positionalCalls(path, await read(path), functions));
+  }
+  return problems;
+}
+
+/** In what runs for users or in their pages, and in what they copy. */
+async function compactJsonProblems(): Promise<string[]> {
+  const problems: string[] = [];
+  for (const path of await textFiles(["client", "console", "registry", "shared", "supabase"])) {
+    if (!/\.(sql|tsx?|vue)$/.test(path) || /^supabase\/(migrations|tests)\//.test(path)) continue;
+    problems.push(...widenedJson(path, await Deno.readTextFile(join(PROJECT_ROOT, path))));
+  }
+  return problems;
+}
+
+/** In what runs in a project's database, or is shown to be run there. */
+async function extensionProblems(): Promise<string[]> {
+  const problems: string[] = [];
+  const folders = ["client", "docs", "examples", "plugin", "registry", "supabase"];
+  for (const path of [...WORD_PAGES, ...await textFiles(folders)]) {
+    if (!path.endsWith("_test.ts")) {
+      problems.push(
+        ...unguardedExtensions(path, await Deno.readTextFile(join(PROJECT_ROOT, path))),
+      );
+    }
   }
   return problems;
 }

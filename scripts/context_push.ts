@@ -3,6 +3,7 @@ import { join, relative } from "node:path";
 import { createSql } from "../shared/platform/db/sql_client.ts";
 import { ContextFileError } from "../shared/servers/sql/context/context_file.ts";
 import { readEnvironment } from "../stack/stack_environment.ts";
+import { readNamedFile } from "./files/read_named_file.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { CONTEXT_FILE } from "./context/context_path.ts";
 import { publishContext } from "./context/publish_context.ts";
@@ -28,9 +29,7 @@ await runCommand({
 }, async ({ values }) => {
   const path = values.file ?? join(PROJECT_ROOT, CONTEXT_FILE);
   const shown = values.file ?? relative(PROJECT_ROOT, path);
-  const text = await Deno.readTextFile(path).catch((cause) => {
-    throw new CommandError(`Cannot read ${shown}: it does not exist or is not readable`, { cause });
-  });
+  const text = await readNamedFile(path, shown);
   const url = values.db ?? (await readEnvironment(PROJECT_ROOT)).SUPABASE_DB_URL;
   if (!url) throw new CommandError("Pass the database with --db, as printed by `deno task start`");
   const sql = createSql(url, { maxConnections: 1, applicationName: "context-push" });

@@ -4,11 +4,20 @@
  * report. A second job is cancelled. The demo computes its final claims from evidence.
  */
 import { resolve } from "node:path";
+import { interruptionSignal } from "./cli/end_of_run.ts";
+import { unreadable } from "./files/read_named_file.ts";
 import { runCommand } from "./cli/run_command.ts";
 import { runDemo } from "./demo/run_demo.ts";
 import { TraceView } from "./demo/trace_view.ts";
+import { describeProgress } from "./platform/describe_progress.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
-import { green, red, writeLine } from "./terminal.ts";
+import { green, red, writeLine, writeStatus } from "./terminal.ts";
+
+async function realFolder(path: string): Promise<string> {
+  return await Deno.realPath(path).catch((cause) => {
+    throw unreadable(path, cause);
+  });
+}
 
 await runCommand(
   {
@@ -24,8 +33,10 @@ await runCommand(
     const view = values.json ? null : new TraceView();
     const result = await runDemo({
       db: values.db ?? "pglite",
-      folder: await Deno.realPath(resolve(positionals[0] ?? `${PROJECT_ROOT}/docs`)),
+      folder: await realFolder(resolve(positionals[0] ?? `${PROJECT_ROOT}/docs`)),
       view,
+      signal: interruptionSignal(),
+      ...values.json ? {} : { onProgress: (progress) => writeStatus(describeProgress(progress)) },
     });
     if (values.json) {
       writeLine(JSON.stringify(result));

@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import { createSwarm } from "../client/create_swarm.ts";
 import { withInstalledNames } from "../client/installed_names.ts";
-import { SwarmClientError } from "../client/swarm_client_error.ts";
-import { createSql, type Sql } from "../shared/platform/db/sql_client.ts";
+import type { Sql } from "../shared/platform/db/sql_client.ts";
 import { INTERRUPTED_EXIT_CODE } from "./cli/end_of_run.ts";
 import { DATABASE_OPTION, findDatabaseUrl, findProject } from "./cli/find_database.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
+import { usePlatform } from "./cli/use_database.ts";
 import { CHOSEN_NAMES } from "./console/chosen_names.ts";
 import { loadYaml, type YamlModule } from "./deps.ts";
 import { addTest } from "./evals/add_test.ts";
@@ -87,11 +87,9 @@ await runCommand(
     const repeatCount = values.repeat === undefined ? null : readCount("--repeat", values.repeat);
     const jobCount = readCount("--jobs", values.jobs ?? String(DEFAULT_JOB_COUNT));
     const limitSeconds = readCount("--timeout", values.timeout ?? String(DEFAULT_LIMIT_SECONDS));
-    const sql = createSql(await findDatabaseUrl(values.db, environment), {
-      maxConnections: 2,
-      applicationName: "supaswarm eval",
-    });
-    try {
+    const url = await findDatabaseUrl(values.db, environment);
+    const options = { maxConnections: 2, applicationName: "supaswarm eval" };
+    return await usePlatform(url, options, async (sql) => {
       if (isAdding) return await add(sql, { taskIds: others, name: values.name, folder, yaml });
       const runs = await runAll(sql, environment, {
         evals: repeatCount === null ? evals : evals.map((one) => withRepeats(one, repeatCount)),
@@ -104,15 +102,7 @@ await runCommand(
       });
       writeLine(values.json ? runsToJson(runs) : runs.map(runToText).join("\n\n"));
       return runs.every(isPassed) ? 0 : FAILED;
-    } catch (error) {
-      if (!(error instanceof SwarmClientError)) throw error;
-      const { message, hint, code } = error;
-      throw new CommandError(`Cannot run the evals: ${message}. ${hint ?? ""} [${code}]`, {
-        cause: error,
-      });
-    } finally {
-      await sql.end({ timeout: 1 });
-    }
+    });
   },
   NOT_RUN,
 );

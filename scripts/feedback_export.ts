@@ -1,10 +1,10 @@
 /** `deno task feedback:export`: writes grades and failures of tool calls to a folder, as CSV. */
 import { dirname, join } from "node:path";
-import { createSql } from "../shared/platform/db/sql_client.ts";
 import { createExportStore } from "../shared/gateway/feedback/export_store.ts";
 import { runExport } from "../shared/gateway/feedback/run_export.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
+import { usePlatform } from "./cli/use_database.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { readEnvironment } from "../stack/stack_environment.ts";
 import { writeLine, writeProgress } from "./terminal.ts";
@@ -36,8 +36,7 @@ await runCommand({
   const url = await findDatabaseUrl(values.db, await readEnvironment(PROJECT_ROOT));
 
   writeProgress(`Exporting from ${from} on …`);
-  const sql = createSql(url, { maxConnections: 1, applicationName: "feedback-export" });
-  try {
+  await usePlatform(url, { applicationName: "feedback-export" }, async (sql) => {
     const store = createExportStore(sql);
     const written = await runExport(await store.listDays({ from, withToday: true }), {
       // A downloaded file does not prove what is in Storage.
@@ -52,9 +51,7 @@ await runCommand({
     }
     for (const { path, rowCount } of files) writeLine(`${join(out, path)}  ${rowCount} rows`);
     if (files.length === 0) writeLine(`There are no grades and no failures since ${from}`);
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
+  });
 });
 
 function readDay(text: string | undefined): string {

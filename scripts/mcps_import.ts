@@ -2,6 +2,7 @@
  * `deno task mcps:import`: creates an entry of `external-mcps.yaml` from a registry description.
  */
 import { join } from "node:path";
+import { readNamedFile } from "./files/read_named_file.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { loadYaml } from "./deps.ts";
 import { entryOfRegistry } from "./mcps/entry_of_registry.ts";
@@ -47,11 +48,7 @@ await runCommand({
   const text = entryToYaml(imported, yaml);
   const path = values.file ?? join(PROJECT_ROOT, "external-mcps.yaml");
   if (values.write) {
-    const before = await Deno.readTextFile(path).catch((cause) => {
-      throw new CommandError(`Cannot read ${path}: it does not exist or is not readable`, {
-        cause,
-      });
-    });
+    const before = await readNamedFile(path);
     await replaceFile(path, addEntry(before, path, imported, yaml));
   }
   if (values.json) return writeLine(JSON.stringify({ slug, entry, notes, written: values.write }));

@@ -1,8 +1,9 @@
 /** `deno task mcps:sync`: synchronizes the registry with `external-mcps.yaml`. */
 import { basename, join } from "node:path";
-import { createSql } from "../shared/platform/db/sql_client.ts";
-import { CommandError, runCommand } from "./cli/run_command.ts";
+import { readNamedFile } from "./files/read_named_file.ts";
+import { runCommand } from "./cli/run_command.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
+import { usePlatform } from "./cli/use_database.ts";
 import { loadYaml } from "./deps.ts";
 import { readMcpsFile } from "./mcps/read_mcps_file.ts";
 import { syncToJson, syncToText } from "./mcps/report_sync.ts";
@@ -27,20 +28,15 @@ await runCommand({
 }, async ({ values }) => {
   const path = values.file ?? join(PROJECT_ROOT, "external-mcps.yaml");
   const fileName = values.file ?? basename(path);
-  const text = await Deno.readTextFile(path).catch((cause) => {
-    throw new CommandError(`Cannot read ${path}: it does not exist or is not readable`, { cause });
-  });
+  const text = await readNamedFile(path);
   const entries = readMcpsFile(text, fileName, await loadYaml());
   const environment = await readEnvironment(PROJECT_ROOT);
   const url = await findDatabaseUrl(values.db, environment);
 
   const isDryRun = values["dry-run"];
   writeProgress(`Comparing ${fileName} with the registry …`);
-  const sql = createSql(url, { maxConnections: 1, applicationName: "mcps-sync" });
-  try {
+  await usePlatform(url, { applicationName: "mcps-sync" }, async (sql) => {
     const plan = await syncMcps(sql, { fileName, entries, environment, isDryRun });
     writeLine(values.json ? syncToJson(plan, isDryRun) : syncToText(plan, isDryRun));
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
+  });
 });

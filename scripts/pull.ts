@@ -2,13 +2,14 @@
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "../shared/vendor/zod.js";
-import { createSql } from "../shared/platform/db/sql_client.ts";
 import { DEFINITION_KINDS, isEntryKind } from "../shared/engine/definitions/definition.ts";
 import { readDefinitions } from "../shared/engine/definitions/read_definitions.ts";
 import { writeDefinitions } from "../shared/engine/definitions/write_definitions.ts";
 import { jsonObject } from "../shared/platform/values/json_schema.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
+import { usePlatform } from "./cli/use_database.ts";
+import { yamlParser } from "./yaml/parse_yaml.ts";
 import { loadYaml } from "./deps.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { readEnvironment } from "../stack/stack_environment.ts";
@@ -48,9 +49,10 @@ await runCommand({
 }, async ({ values, positionals }) => {
   const folder = values.folder ?? join(PROJECT_ROOT, "agents");
   const url = await findDatabaseUrl(values.db, await readEnvironment(PROJECT_ROOT));
-  const { parse, stringify } = await loadYaml();
-  const sql = createSql(url, { maxConnections: 1, applicationName: "supaswarm pull" });
-  try {
+  const yaml = await loadYaml();
+  const { stringify } = yaml;
+  const parseYaml = yamlParser(yaml);
+  await usePlatform(url, { applicationName: "supaswarm pull" }, async (sql) => {
     const rows = rowsSchema.parse(
       await sql`select kind, slug, definition from private.definitions() order by kind, slug`,
     );
@@ -70,11 +72,11 @@ await runCommand({
         )
       );
     const files = writeDefinitions(wanted, (value) => stringify(value));
-    const { problems } = readDefinitions(files, (text) => parse(text));
+    const { problems } = readDefinitions(files, parseYaml);
     for (const { path, message } of problems) writeLine(`not valid  ${path}: ${message}`);
     const changes: { path: string; change: "created" | "changed" | "unchanged" }[] = [];
     const definitionsOf = (path: string, bytes: Uint8Array) => {
-      const { definitions, problems } = readDefinitions([{ path, bytes }], (text) => parse(text));
+      const { definitions, problems } = readDefinitions([{ path, bytes }], parseYaml);
       return problems.length > 0 ? null : definitions.toSorted((a, b) => a.slug < b.slug ? -1 : 1);
     };
     for (const file of files) {
@@ -96,7 +98,5 @@ await runCommand({
         ? JSON.stringify({ dry_run: values["dry-run"], files: changes })
         : changes.map(({ path, change }) => `${change.padEnd(10)} ${path}`).join("\n"),
     );
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
+  });
 });

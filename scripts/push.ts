@@ -1,15 +1,15 @@
 /** `deno task push`: writes the definitions of files into the registry. */
 import { join } from "node:path";
-import { createSql } from "../shared/platform/db/sql_client.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
+import { usePlatform } from "./cli/use_database.ts";
 import { loadDiff, loadYaml } from "./deps.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { pushDefinitions } from "./push/push_definitions.ts";
 import { readPushFiles } from "./push/read_push_files.ts";
 import { pushToJson, pushToText } from "./push/report_push.ts";
 import { readEnvironment } from "../stack/stack_environment.ts";
-import { writeLine, writeProgress } from "./terminal.ts";
+import { writeError, writeLine, writeProgress } from "./terminal.ts";
 
 await runCommand({
   name: "deno task push",
@@ -47,6 +47,7 @@ await runCommand({
     },
     environment,
   });
+  for (const { at, message } of files.warnings) writeError(`warning    ${at}: ${message}`);
   const unknown = slugs.filter((slug) => !files.definitions.some((one) => one.slug === slug));
   if (unknown.length > 0) {
     throw new CommandError(`Cannot push ${unknown.join(", ")}: no file defines it`);
@@ -55,8 +56,7 @@ await runCommand({
   const url = await findDatabaseUrl(values.db, environment);
   const isDryRun = values["dry-run"];
   writeProgress(`Comparing ${definitions.length} definitions with the registry …`);
-  const sql = createSql(url, { maxConnections: 1, applicationName: "supaswarm push" });
-  try {
+  await usePlatform(url, { applicationName: "supaswarm push" }, async (sql) => {
     const whole = await pushDefinitions(sql, {
       definitions,
       servers: isPartial ? null : files.servers,
@@ -64,10 +64,10 @@ await runCommand({
       isDryRun,
       pushedBy: values.by ?? environment["USER"] ?? "unknown",
     });
-    // What was not named is not left behind by the files.
+    // Unnamed definitions are not leftovers.
     const changes = whole.changes.filter(({ change }) => !isPartial || change !== "left");
     const plan = { ...whole, changes };
-    if (values.json) return writeLine(pushToJson(plan, isDryRun));
+    if (values.json) return writeLine(pushToJson(plan, isDryRun, files.warnings));
     const { stringify } = await loadYaml();
     const { createTwoFilesPatch } = await loadDiff();
     writeLine(pushToText(plan, isDryRun, {
@@ -77,7 +77,5 @@ await runCommand({
           context: 2,
         }).replace(/^=+\n/, ""),
     }));
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
+  });
 });

@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
-import { createSql, type Sql } from "../shared/platform/db/sql_client.ts";
+import type { Sql } from "../shared/platform/db/sql_client.ts";
 import { webUrlOf } from "../shared/servers/quoth/github/github_url.ts";
 import { createPathFilter, findGlobProblem } from "../shared/servers/quoth/sync/path_filter.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
+import { usePlatform } from "./cli/use_database.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { type AddedProject, addProject } from "./quoth/add_project.ts";
 import { readFolder } from "./quoth/read_folder.ts";
@@ -93,8 +94,7 @@ await runCommand({
   const environment = await readEnvironment(PROJECT_ROOT);
   const dbUrl = await findDatabaseUrl(values.db, environment);
 
-  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "quoth-add" });
-  try {
+  await usePlatform(dbUrl, { applicationName: "quoth-add" }, async (sql) => {
     const project = await addProject(sql, {
       slug,
       repo: repo ?? null,
@@ -114,9 +114,7 @@ await runCommand({
     const webhookUrl = webhookUrlOf(values.url, project, environment);
     const githubUrl = webUrlOf(environment.SUPASWARM_GITHUB_API_URL || "https://api.github.com");
     writeLine(values.json ? toJson(project, webhookUrl) : toText(project, webhookUrl, githubUrl));
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
+  });
 });
 
 async function assertIsFolder(path: string): Promise<void> {

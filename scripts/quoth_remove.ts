@@ -1,8 +1,7 @@
 import { z } from "../shared/vendor/zod.js";
-import { createSql } from "../shared/platform/db/sql_client.ts";
-import { toSwarmError } from "../shared/platform/db/to_swarm_error.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
+import { usePlatform } from "./cli/use_database.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { readEnvironment } from "../stack/stack_environment.ts";
 import { writeLine } from "./terminal.ts";
@@ -36,8 +35,7 @@ await runCommand({
   if (!values.yes) confirmRemoval(slug);
   const dbUrl = await findDatabaseUrl(values.db, await readEnvironment(PROJECT_ROOT));
 
-  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "quoth-remove" });
-  try {
+  await usePlatform(dbUrl, { applicationName: "quoth-remove" }, async (sql) => {
     const rows = await sql`select private.delete_project(${slug}) as removed`;
     const [{ removed }] = removedRow.parse([...rows]);
     writeLine(
@@ -46,11 +44,7 @@ await runCommand({
         : `Removed ${removed.slug}: ${removed.document_count} documents, ` +
           `${removed.chunk_count} chunks, ${removed.member_count} members`,
     );
-  } catch (error) {
-    throw toSwarmError(error, "remove the project");
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
+  });
 });
 
 /** @throws CommandError unless a person confirms it. */

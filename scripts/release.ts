@@ -1,6 +1,7 @@
 /** `deno task release`: makes the release of the database from its sources. */
 import { runCommand } from "./cli/run_command.ts";
-import { FIRST_RELEASE, newFirstRelease, writeFirstRelease } from "./release/first_release.ts";
+import { staleFiles, writeStale } from "./generate/generated_files.ts";
+import { FIRST_RELEASE, releaseFiles } from "./release/first_release.ts";
 import {
   changedReleases,
   freezeReleases,
@@ -24,12 +25,12 @@ await runCommand({
       `${changed.join(", ")} was edited after its release. Restore it, and write a new migration`,
     );
   }
-  if (FIRST_RELEASE in frozen) return;
+  const release = await releaseFiles();
   if (values.check) {
-    if (await newFirstRelease() === null) return;
+    if ((await staleFiles(release)).length === 0) return;
     throw new Error(`${FIRST_RELEASE} is out of date. Run deno task release`);
   }
-  if (await writeFirstRelease()) writeLine(`Wrote ${FIRST_RELEASE}`);
+  for (const path of await writeStale(release)) writeLine(`Wrote ${path}`);
   if (values.freeze) {
     await freezeReleases();
     writeLine(`Wrote ${RELEASES_FILE}`);

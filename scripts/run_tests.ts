@@ -1,12 +1,14 @@
 /**
- * `deno task test` and `deno task test:postgres`: runs all tests that need only this checkout, or
- * those on native Postgres, in several processes at a time. Prints the slowest files, every failure,
- * and the line `N passed, N failed`.
+ * `deno task test` and `deno task test:postgres`: runs the essential tests, all that need only this
+ * checkout, or those on native Postgres, in several processes at a time. Prints its progress, the
+ * slowest files, every failure, and the line `N passed, N failed`.
  */
 import { CommandError, runCommand } from "./cli/run_command.ts";
+import { writeStale } from "./generate/generated_files.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
-import { FIRST_RELEASE, writeFirstRelease } from "./release/first_release.ts";
+import { releaseFiles } from "./release/first_release.ts";
 import { writeLine, writeText } from "./terminal.ts";
+import { ESSENTIAL_TESTS } from "./test/essential_tests.ts";
 import { findMemoryFolder } from "./test/memory_folder.ts";
 import { runSuite } from "./test/run_suite.ts";
 import { countTests, failureLines, slowestFiles } from "./test/summarize.ts";
@@ -14,7 +16,7 @@ import { chooseTestDatabase, type TestDatabase, testDatabaseEnv } from "./test/t
 
 const ENGINES: Readonly<Record<TestDatabase, string>> = {
   native: "native Postgres, and on PGlite where a test names it (--db pglite: all on PGlite)",
-  pglite: "PGlite (deno task native:install makes them faster)",
+  pglite: "PGlite",
 };
 const NATIVE_TESTS = ["tests/faults", "tests/postgres"];
 /** These tests download third-party programs, so they run only when they are named. */
@@ -28,13 +30,19 @@ const OTHER_SUITES = [...NATIVE_TESTS, FLEET_TESTS, BROWSER_TESTS, COMMAND_TESTS
 await runCommand(
   {
     name: "deno task test",
-    summary: "Runs the tests of this checkout, or those of concurrency on native Postgres.",
+    summary: "Runs the essential tests on PGlite, all tests, or the named files and folders.",
     options: {
+      all: {
+        type: "boolean",
+        help: "Run all tests that need only this checkout, on native Postgres if it is installed.",
+      },
+      others: { type: "boolean", help: "Run those of --all that are not essential." },
       postgres: { type: "boolean", help: "Run the tests that need native Postgres." },
       db: {
         type: "string",
         placeholder: "ENGINE",
-        help: "Engine of the other tests: native or pglite. Default: native if it is installed.",
+        help: "Engine: native or pglite. Default: pglite for the essential tests, otherwise " +
+          "native if it is installed.",
       },
       filter: {
         type: "string",
@@ -56,19 +64,17 @@ await runCommand(
   },
   async ({ values, positionals }) => {
     // Report this before the tests start, so that each test does not repeat it.
-    if (await writeFirstRelease()) writeLine(`Wrote ${FIRST_RELEASE}`);
-    const database = await chooseTestDatabase(values.postgres ? "native" : values.db);
-    writeLine(`Tests run on ${ENGINES[database]}`);
-    const all = values.postgres
-      ? NATIVE_TESTS
-      : ["client", "lab", "scripts", "shared", "stack", ...await embeddedTestFolders()];
-    const paths = positionals.length > 0 ? positionals : all;
+    for (const path of await writeStale(await releaseFiles())) writeLine(`Wrote ${path}`);
+    const { title, paths, except, engine } = await chooseTests(values, positionals);
+    const database = await chooseTestDatabase(values.postgres ? engine : values.db ?? engine);
+    writeLine(`${title} run on ${ENGINES[database]}`);
     const isOtherSuite = paths.some((path) =>
       OTHER_SUITES.some((folder) => path.startsWith(folder))
     );
     const reports = await runSuite({
       projectRoot: PROJECT_ROOT,
       paths,
+      except,
       // Deno restricts programs in /dev, and other suites run whole projects in temporary folders.
       temporaryFolder: isOtherSuite ? undefined : await findMemoryFolder(),
       // Tests wait too, so as many processes as cores would not keep all cores busy. Those of other
@@ -86,10 +92,45 @@ await runCommand(
     if (passed + failed === 0 && values.filter !== undefined) {
       writeLine(`No test of these files has "${values.filter}" in its name`);
     }
+    if (paths === ESSENTIAL_TESTS) writeLine("Run the others too with: deno task test --all");
     writeLine(`${passed} passed, ${failed} failed`);
     if (failed > 0 || passed === 0) Deno.exit(1);
   },
 );
+
+/** Tests, and the engine on which they run by default; undefined is any that is installed. */
+interface ChosenTests {
+  readonly title: string;
+  readonly paths: readonly string[];
+  readonly except?: readonly string[];
+  readonly engine?: TestDatabase;
+}
+
+async function chooseTests(
+  { all, others, postgres }: {
+    readonly all?: boolean;
+    readonly others?: boolean;
+    readonly postgres?: boolean;
+  },
+  named: readonly string[],
+): Promise<ChosenTests> {
+  if (postgres) {
+    return {
+      title: "The tests on native Postgres",
+      paths: named.length > 0 ? named : NATIVE_TESTS,
+      engine: "native",
+    };
+  }
+  if (named.length > 0) return { title: "The named tests", paths: named };
+  // On each machine they run as on one where nothing is installed.
+  if (!all && !others) {
+    return { title: "The essential tests", paths: ESSENTIAL_TESTS, engine: "pglite" };
+  }
+  const paths = ["client", "lab", "scripts", "shared", "stack", ...await embeddedTestFolders()];
+  return others
+    ? { title: "All but the essential tests", paths, except: ESSENTIAL_TESTS }
+    : { title: "All tests", paths };
+}
 
 function writeSection(title: string, lines: readonly string[]): void {
   if (lines.length === 0) return;

@@ -1,8 +1,10 @@
 /** `deno task sql`: runs statements or a prompt on a project's database. */
-import { createSql, type Sql, type SqlNotice } from "../shared/platform/db/sql_client.ts";
+import type { Sql, SqlNotice } from "../shared/platform/db/sql_client.ts";
+import { readNamedFile } from "./files/read_named_file.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { SEARCH_PATH } from "./cli/search_path.ts";
+import { useDatabase } from "./cli/use_database.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { readEnvironment } from "../stack/stack_environment.ts";
 import { readLines } from "../stack/functions/read_lines.ts";
@@ -33,25 +35,17 @@ await runCommand({
   }
   const isInteractive = values.file === undefined && given === "" && Deno.stdin.isTerminal();
   if (isInteractive && !values.json && await runPsql(url)) return;
-  const sql = createSql(url, { maxConnections: 1, applicationName: "supaswarm sql", reportNotice });
-  try {
+  await useDatabase(url, { applicationName: "supaswarm sql", reportNotice }, async (sql) => {
     await sql`select set_config('search_path', ${SEARCH_PATH}, false)`;
     if (isInteractive) return await prompt(sql, print);
     await run(sql, given === "" ? await readStatements(values.file ?? "-") : given, print);
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
+  });
 });
 
 /** @throws CommandError when the file cannot be read. */
 async function readStatements(path: string): Promise<string> {
   if (path === "-") return await new Response(Deno.stdin.readable).text();
-  try {
-    return await Deno.readTextFile(path);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-    throw new CommandError(`Cannot read the statements: there is no file ${path}`);
-  }
+  return await readNamedFile(path);
 }
 
 function reportNotice({ severity, message, hint }: SqlNotice): void {
@@ -66,12 +60,16 @@ type Result =
 async function run(sql: Sql, text: string, print: (result: Result) => void): Promise<void> {
   const answer = await sql.unsafe(text) as unknown as Result | readonly Result[];
   const isOne = "command" in answer && answer.command !== undefined;
-  for (const result of isOne ? [answer as Result] : answer as readonly Result[]) print(result);
+  const results = isOne ? [answer as Result] : answer as readonly Result[];
+  // A text without a statement, such as a comment, has a result without a command.
+  for (const result of results) if (result.command) print(result);
 }
 
 function printTable(result: Result): void {
   const rows = [...result];
-  if (rows.length > 0) writeLine(formatTable(rows));
+  // A program that reads the output needs whole values.
+  const maxCellLength = Deno.stdout.isTerminal() ? undefined : Infinity;
+  if (rows.length > 0) writeLine(formatTable(rows, maxCellLength));
   writeLine(`${result.command} ${result.count ?? 0}`);
 }
 

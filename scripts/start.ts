@@ -11,9 +11,10 @@ import { serveConsole, type ServedConsole } from "./console/serve_console.ts";
 import { removeConnectionFile, writeConnectionFile } from "./platform/connection_file.ts";
 import { assertNotRunning } from "./platform/assert_not_running.ts";
 import { choosePorts } from "./platform/choose_ports.ts";
+import { describeProgress } from "./platform/describe_progress.ts";
 import { logWriter } from "./platform/log_line.ts";
 import { resetDataFolder } from "../stack/reset_data_folder.ts";
-import { bold, dim, writeError, writeLine, writeProgress } from "./terminal.ts";
+import { bold, dim, writeError, writeLine, writeProgress, writeStatus } from "./terminal.ts";
 
 await runCommand({
   name: "deno task start",
@@ -46,8 +47,9 @@ await runCommand({
   await assertNotRunning(dataFolder(environment), ports.api);
   const files = await filesFolder(environment);
   if (values.reset && dataDir !== null) await resetDataFolder(dataDir);
-  writeProgress("Starting the stack …");
   const stack = await startPlatform({
+    signal: end.signal,
+    ...values.json ? {} : { onProgress: (progress) => writeStatus(describeProgress(progress)) },
     db: values.db ?? "pglite",
     port: ports.api,
     databasePort: ports.database,

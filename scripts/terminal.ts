@@ -19,6 +19,20 @@ export function writeError(text: string): void {
   writeAll(Deno.stderr, `${text}\n`);
 }
 
+let hasStatus = false;
+
+/**
+ * Shows a line of progress if stderr is a terminal: the next one replaces it, and anything else that
+ * is written.
+ */
+export function writeStatus(text: string): void {
+  if (!Deno.stderr.isTerminal()) return;
+  const { columns } = Deno.consoleSize();
+  // A line that wraps would not be replaced as a whole.
+  writeAll(Deno.stderr, dim(columns > 0 ? text.slice(0, columns - 1) : text, Deno.stderr));
+  hasStatus = true;
+}
+
 /** Writes one line of progress to stderr if it is a terminal. */
 export function writeProgress(text: string): void {
   if (Deno.stderr.isTerminal()) writeAll(Deno.stderr, `${dim(text, Deno.stderr)}\n`);
@@ -63,6 +77,10 @@ function styled(text: string, codes: `${string};${string}`, stream: Stream): str
 
 /** Writes everything, because one write may be partial. Ignores a reader that closed the pipe. */
 function writeAll(stream: Stream, text: string): void {
+  if (hasStatus) {
+    hasStatus = false;
+    writeAll(Deno.stderr, "\r\x1b[K");
+  }
   let bytes = encoder.encode(text);
   try {
     while (bytes.length > 0) bytes = bytes.subarray(stream.writeSync(bytes));

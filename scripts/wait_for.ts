@@ -1,5 +1,11 @@
+/**
+ * Long, because only a failure waits this long: a condition that comes true ends the wait at once,
+ * and a machine with much other work takes many times as long for everything.
+ */
+export const LONGEST_WAIT_MS = 300_000;
+
 interface WaitOptions {
-  /** Long, because only a failure waits this long, even on a busy machine. @default 60_000 */
+  /** @default {@linkcode LONGEST_WAIT_MS} */
   readonly timeoutMs?: number;
   /** @default 25 */
   readonly intervalMs?: number;
@@ -17,7 +23,7 @@ export async function waitFor<T>(
   condition: () => Promise<T | undefined | null | false> | T | undefined | null | false,
   options: WaitOptions = {},
 ): Promise<T> {
-  const { timeoutMs = 60_000, intervalMs = 25, what = "the condition" } = options;
+  const { timeoutMs = LONGEST_WAIT_MS, intervalMs = 25, what = "the condition" } = options;
   const deadline = performance.now() + timeoutMs;
   while (true) {
     const value = await condition();

@@ -83,6 +83,11 @@ export interface LocalServerOptions {
   /** @default only loopback */
   readonly callers?: LocalCallers;
   readonly signal?: AbortSignal;
+  /**
+   * Compresses text for callers that accept it, in parts as it streams. Streams of events stay as
+   * they are. @default false
+   */
+  readonly compresses?: boolean;
 }
 
 /**
@@ -91,13 +96,14 @@ export interface LocalServerOptions {
  * @throws Deno.errors.AddrInUse when the port is in use.
  */
 export function serveLocally(
-  { port = 0, callers = LOOPBACK_CALLERS, signal }: LocalServerOptions,
+  { port = 0, callers = LOOPBACK_CALLERS, signal, compresses = false }: LocalServerOptions,
   handler: Deno.ServeHandler<Deno.NetAddr>,
 ): Deno.HttpServer<Deno.NetAddr> {
   return Deno.serve({
     hostname: "127.0.0.1",
     port,
     onListen: () => {},
+    automaticCompression: compresses,
     ...(signal === undefined ? {} : { signal }),
   }, (request, info) => refusalOf(sourceOf(request), callers) ?? handler(request, info));
 }

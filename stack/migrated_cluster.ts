@@ -1,6 +1,7 @@
+import { cp } from "node:fs/promises";
+import { sha256Hex } from "../shared/platform/values/sha256_hex.ts";
 import { applyMigrations } from "./migrations/apply_migrations.ts";
-import type { Logger } from "./database/database_port.ts";
-import { copySnapshot } from "./database/snapshot.ts";
+import { copySnapshot, type SnapshotOptions } from "./database/snapshot.ts";
 import { migrationsHash } from "./migrations/migrations_hash.ts";
 import { type NativeCluster, startNativeCluster } from "./native/native_cluster.ts";
 import { findNativePrefix } from "./native/native_prefix.ts";
@@ -8,10 +9,8 @@ import { serverUser } from "./native/server_user.ts";
 import { platformHash } from "./platform/platform_files.ts";
 
 /** Where snapshots of clusters are cached. */
-export interface ClusterSnapshotOptions {
-  /** Folder of the snapshots. The server's user must be able to enter it. */
-  readonly cacheDir: string;
-  readonly log: Logger;
+export interface ClusterSnapshotOptions
+  extends Pick<SnapshotOptions, "cacheDir" | "log" | "signal" | "report"> {
   /**
    * Whether writes wait for the disk. Otherwise they survive the death of the server, but not of
    * the machine. @default false
@@ -34,8 +33,13 @@ export async function copyMigratedCluster(
   dataDir: string,
   { projectRoot, ...options }: MigratedClusterOptions,
 ): Promise<void> {
-  const contents = [await platformHash(), await migrationsHash(projectRoot)];
-  await copyCluster(dataDir, options, contents, (cluster) => applyMigrations(cluster, projectRoot));
+  const contents = [await clusterHash(), await migrationsHash(projectRoot)];
+  await copyCluster(
+    dataDir,
+    options,
+    contents,
+    (cluster) => applyMigrations(cluster, projectRoot, options),
+  );
 }
 
 /** The same without a project: the cluster has only the platform. */
@@ -43,7 +47,13 @@ export async function copyPlatformCluster(
   dataDir: string,
   options: ClusterSnapshotOptions,
 ): Promise<void> {
-  await copyCluster(dataDir, options, [await platformHash()], () => Promise.resolve());
+  await copyCluster(dataDir, options, [await clusterHash()], () => Promise.resolve());
+}
+
+/** A hash of what decides the content of a new cluster of one major version. */
+async function clusterHash(): Promise<string> {
+  const code = await Deno.readTextFile(new URL("./native/prepare_cluster.ts", import.meta.url));
+  return sha256Hex([await platformHash(), code, Deno.build.target].join("\n"));
 }
 
 async function copyCluster(
@@ -54,14 +64,22 @@ async function copyCluster(
 ): Promise<void> {
   const prefix = await findNativePrefix();
   const build = async (draft: string) => {
-    const cluster = await startNativeCluster({ prefix, dataDir: draft, port: 0 });
+    // The server's user may be another one, who cannot enter the cache.
+    const folder = await Deno.makeTempDir({ prefix: "supaswarm-build-" });
     try {
-      await prepare(cluster);
+      options.report?.("creating the cluster");
+      const cluster = await startNativeCluster({ prefix, dataDir: folder, port: 0 });
+      try {
+        await prepare(cluster);
+      } finally {
+        await cluster.stop();
+      }
+      // The server writes its last line after it has removed its pid file, when it counts as stopped.
+      await Deno.remove(`${folder}/postgres.log`);
+      await cp(folder, draft, { recursive: true });
     } finally {
-      await cluster.stop();
+      await Deno.remove(folder, { recursive: true });
     }
-    // The server writes its last line after it has removed its pid file, when it counts as stopped.
-    await Deno.remove(`${draft}/postgres.log`);
   };
   const hashes = contents.map((hash) => hash.slice(0, 16));
   const key = `native${prefix.major}-${hashes.join("-")}`;

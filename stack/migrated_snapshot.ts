@@ -21,7 +21,7 @@ export async function migratedSnapshot(
       await copySnapshot(platform, dataDir);
       const database = await startPgliteDatabase({ ...serving, dataDir });
       try {
-        await applyMigrations(database, projectRoot);
+        await applyMigrations(database, projectRoot, platform);
       } finally {
         await database.stop();
       }

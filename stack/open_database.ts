@@ -1,8 +1,8 @@
-import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { definedOnly } from "../shared/platform/values/defined_only.ts";
 import { SwarmError } from "../shared/platform/errors/swarm_error.ts";
-import type { Logger, StackDatabase } from "./database/database_port.ts";
+import { cacheFolder } from "./cache_folder.ts";
+import type { Logger, ReportDoing, StackDatabase } from "./database/database_port.ts";
 import { makeEphemeralFolder } from "./database/ephemeral_folder.ts";
 import { endOrphan } from "./database/folder_lock.ts";
 import { startPgliteDatabase } from "./database/pglite_database.ts";
@@ -19,7 +19,6 @@ const PLATFORM_CHANNELS: readonly string[] = [
 ];
 
 const DEFAULT_STATEMENT_LIMIT_MS = 30_000;
-const PROJECT_CACHE = new URL("../.supaswarm/cache/", import.meta.url);
 
 /** Which database to open, and where its data is. */
 export interface OpenDatabaseOptions {
@@ -46,12 +45,13 @@ export interface OpenDatabaseOptions {
   readonly syncsWrites?: boolean;
   /** PGlite only: channels to listen on in addition to {@linkcode PLATFORM_CHANNELS}. */
   readonly channels?: readonly string[];
-  /**
-   * Folder of snapshots and extension bundles. @default SUPASWARM_CACHE_DIR or the project's
-   * `.supaswarm/cache`
-   */
+  /** Folder of snapshots and extension bundles. @default that of {@linkcode cacheFolder} */
   readonly cacheDir?: string;
   readonly log: Logger;
+  /** Ends the opening when it aborts. */
+  readonly signal?: AbortSignal;
+  /** @default nothing is reported */
+  readonly report?: ReportDoing;
   /** Called once, when the database has ended and cannot be restarted. @default logs the error */
   readonly onFailure?: (error: SwarmError) => void;
 }
@@ -60,7 +60,8 @@ export interface OpenDatabaseOptions {
  * Opens the database of a stack. It has the platform's SQL and is ready for migrations.
  *
  * @throws SwarmError `DATABASE_UNAVAILABLE` when the folder is in use or damaged, when a binary
- * is missing, or when the server is not prepared; `CONFIG_INVALID` for an unknown `db`.
+ * is missing, or when the server is not prepared; `CONFIG_INVALID` for an unknown `db`; any error
+ * after the signal has aborted.
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<StackDatabase> {
   const { db } = options;
@@ -82,26 +83,26 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<StackD
 }
 
 async function openNative(dataDir: string, options: OpenDatabaseOptions): Promise<StackDatabase> {
-  const { projectRoot, log } = options;
+  const { projectRoot, log, signal, report } = options;
   // Imported here because the other kinds of database do not need it.
   const { startNativeDatabase } = await import("./database/native_database.ts");
   if (options.dataDir === null && projectRoot !== undefined) {
     const { copyMigratedCluster } = await import("./migrated_cluster.ts");
-    const cacheDir = options.cacheDir ?? defaultCacheDir();
+    const cacheDir = options.cacheDir ?? await cacheFolder();
     await copyMigratedCluster(join(dataDir, "native"), {
       projectRoot,
       cacheDir,
       log,
-      ...definedOnly({ syncsWrites: options.syncsWrites }),
+      ...definedOnly({ syncsWrites: options.syncsWrites, signal, report }),
     });
   }
   return await startNativeDatabase(dataDir, options.port ?? 0);
 }
 
 async function openPglite(folder: string, options: OpenDatabaseOptions): Promise<StackDatabase> {
-  const { log, projectRoot } = options;
+  const { log, projectRoot, signal, report } = options;
   const dataDir = join(folder, "pglite");
-  const cacheDir = options.cacheDir ?? defaultCacheDir();
+  const cacheDir = options.cacheDir ?? await cacheFolder();
   await endOrphan(`${dataDir}.lock`);
   const bundles = await writeBundles(cacheDir);
   const serving = {
@@ -111,8 +112,10 @@ async function openPglite(folder: string, options: OpenDatabaseOptions): Promise
     statementLimitMs: options.statementLimitMs ?? DEFAULT_STATEMENT_LIMIT_MS,
     onFailure: options.onFailure ??
       ((error: SwarmError) => log("error", "database.failed", { reason: error.message })),
+    ...definedOnly({ signal }),
   };
-  const platform = await platformSnapshot(bundles, { cacheDir, log });
+  const caching = { cacheDir, log, ...definedOnly({ signal, report }) };
+  const platform = await platformSnapshot(bundles, caching);
   const snapshot = options.dataDir === null && projectRoot !== undefined
     ? await migratedSnapshot(platform, projectRoot, serving)
     : platform;
@@ -132,8 +135,4 @@ function removeAtStop(database: StackDatabase, remove: () => Promise<void>): Sta
       await remove().catch(() => {});
     },
   };
-}
-
-function defaultCacheDir(): string {
-  return Deno.env.get("SUPASWARM_CACHE_DIR") || fileURLToPath(PROJECT_CACHE);
 }

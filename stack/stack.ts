@@ -3,11 +3,12 @@ import type { JsonValue } from "../shared/platform/values/json.ts";
 import type { OpenLogger as Logger } from "../shared/platform/log/logger.ts";
 import { SwarmError } from "../shared/platform/errors/swarm_error.ts";
 import { loadSupabaseLite, loadSupabaseLitePostgres } from "./deps.ts";
+import { cacheFolder } from "./cache_folder.ts";
 import { openDatabase } from "./open_database.ts";
-import type { StackDatabase } from "./database/database_port.ts";
+import type { ReportDoing, StackDatabase } from "./database/database_port.ts";
 import { ensureKeys, type StackKeys } from "./keys/keys.ts";
 import { protectProcess } from "./database/protect_process.ts";
-import { applyMigrations } from "./migrations/apply_migrations.ts";
+import { applyMigrations, type MigrationRun } from "./migrations/apply_migrations.ts";
 import { watchMigrations } from "./migrations/watch_migrations.ts";
 import { startCron } from "./scheduler/cron.ts";
 import { startNet } from "./scheduler/net.ts";
@@ -18,11 +19,13 @@ import {
   type FunctionLimits,
   functionLimits,
   readEnvironment,
+  startLimitMs,
 } from "./stack_environment.ts";
 import { type LocalCallers, localCallers } from "./local_callers.ts";
 import type { FunctionUsage } from "./functions/isolate_pool.ts";
 import { canReadThreadCpu } from "./functions/thread_cpu.ts";
 import { startEndpoints } from "./start_endpoints.ts";
+import { Boot, type BootProgress } from "./boot.ts";
 import { StopSequence } from "./stop_sequence.ts";
 
 /** Receives one log line, ready for `JSON.stringify`. */
@@ -49,6 +52,9 @@ export interface StackOptions {
   /** Reloads functions when their code changes, and applies migrations that are saved. */
   readonly watch: boolean;
   readonly onLog: StackLog;
+  /** Ends the start when it aborts. A running stack is ended with `stop()`. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: BootProgress) => void;
   /** Called when the database has ended and cannot be restarted. @default logs the error */
   readonly onFailure?: (error: SwarmError) => void;
   /** @default the variables of the process and of the project's `.env` */
@@ -93,69 +99,87 @@ export interface Stack {
  * Starts Supabase on this machine and resolves when it accepts requests.
  *
  * @throws SwarmError CONFIG_INVALID for a busy port or a bad setting, DATABASE_UNAVAILABLE for a
- * data folder that is in use or damaged, or a missing binary. Everything already started is stopped
- * first.
+ * data folder that is in use or damaged, a missing binary, or a database that does not answer; the
+ * reason of the signal. Everything already started is stopped first.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const startedAt = performance.now();
   const log = toLogger(options.onLog);
   const stops = new StopSequence(log);
+  const environment = options.env ?? await readEnvironment(options.projectRoot);
+  using boot = new Boot({ ...options, limitMs: startLimitMs(environment) });
+  const unprotect = protectProcess(({ message }) =>
+    log("warn", "database_connection_lost", { reason: message })
+  );
+  const stop = () => stops.run().finally(unprotect);
   try {
-    const parts = await startParts(options, { log, stops });
+    const parts = await startParts(options, { environment, log, stops, boot });
     return {
       ...parts,
       bootMs: Math.round(performance.now() - startedAt),
-      stop: () => stops.run(),
+      stop,
     };
   } catch (error) {
-    await stops.run();
+    await stop();
     throw error;
   }
 }
 
 /** Shared by all steps of the start. */
 interface StartContext {
+  readonly environment: Environment;
+  readonly boot: Boot;
   readonly log: Logger;
   readonly stops: StopSequence;
 }
 
 async function startParts(
   options: StackOptions,
-  { log, stops }: StartContext,
+  context: StartContext,
 ): Promise<Omit<Stack, "bootMs" | "stop">> {
   const { projectRoot, dataDir } = options;
-  const environment = options.env ?? await readEnvironment(projectRoot);
+  const { environment, boot, log, stops } = context;
   const callers = localCallers(environment);
   assertPortFree(options.port);
   if (!isUrl(options.db)) assertPortFree(options.databasePort ?? 0);
   if (dataDir !== null) await assertWritable(dataDir);
   preloadGateway();
-  stops.add("error handlers", surviveLostConnections(log));
-  const [keys, companion, database] = await inParallel(
-    Promise.resolve(options.keys ?? ensureKeys(dataDir)),
-    Promise.resolve(options.startCompanion?.(stops)),
-    open(options, { environment, log, stops }),
-  );
+  const [keys, companion, database] = await boot.run("Opening the database", (report) =>
+    inParallel(
+      Promise.resolve(options.keys ?? ensureKeys(dataDir)),
+      Promise.resolve(options.startCompanion?.(stops)),
+      open(options, context, report),
+    ));
+  boot.follow(database);
   const limits = functionLimits(environment);
-  const [endpoints] = await inParallel(
-    startEndpoints({
-      ...options,
-      database,
-      keys,
-      callers,
-      functionSettings: options.functionSettings?.(environment, limits) ?? {},
-      functionLimits: limits,
-      log,
-      stops,
-    }),
-    migrate(database, projectRoot),
+  const [endpoints] = await boot.run(
+    "Applying migrations and starting the endpoints",
+    (report) =>
+      inParallel(
+        startEndpoints({
+          ...options,
+          database,
+          keys,
+          callers,
+          functionSettings: options.functionSettings?.(environment, limits) ?? {},
+          functionLimits: limits,
+          log,
+          stops,
+        }),
+        migrate(database, projectRoot, { signal: boot.signal, report }),
+      ),
   );
   if (options.watch) {
     stops.add("migrations", watchMigrations(database, projectRoot, log));
   }
   const { apiUrl, functions } = endpoints;
-  await companion?.prepare({ dbUrl: database.url, apiUrl });
-  await inParallel(startSchedulers(database, { log, stops }), endpoints.warm());
+  await boot.run("Preparing the project", async () => {
+    await companion?.prepare({ dbUrl: database.url, apiUrl });
+  });
+  await boot.run(
+    "Starting schedules and the API",
+    () => inParallel(startSchedulers(database, context), endpoints.warm()),
+  );
   return {
     apiUrl,
     dbUrl: database.url,
@@ -181,32 +205,37 @@ function preloadGateway(): void {
   Promise.all([loadSupabaseLite(), loadSupabaseLitePostgres()]).catch(() => {});
 }
 
-function surviveLostConnections(log: Logger): () => Promise<void> {
-  const unprotect = protectProcess(({ message }) =>
-    log("warn", "database_connection_lost", { reason: message })
-  );
-  return () => Promise.resolve(unprotect());
-}
-
 async function open(
   { db, dataDir, projectRoot, databasePort: port, syncsWrites, onFailure }: StackOptions,
-  { environment, log, stops }: StartContext & { readonly environment: Environment },
+  { environment, boot, log, stops }: StartContext,
+  report: ReportDoing,
 ): Promise<StackDatabase> {
-  const { SUPASWARM_CACHE_DIR: cacheDir } = environment;
   const database = await openDatabase({
     db,
     dataDir,
     projectRoot,
     log,
-    ...definedOnly({ onFailure, port, cacheDir, syncsWrites }),
+    cacheDir: await cacheFolder(environment["SUPASWARM_CACHE_DIR"]),
+    signal: boot.signal,
+    report,
+    onFailure: (error) => {
+      boot.fail(error);
+      if (onFailure) onFailure(error);
+      else log("error", "database.failed", { reason: error.message });
+    },
+    ...definedOnly({ port, syncsWrites }),
   });
   stops.add("database", () => database.stop());
   return database;
 }
 
 /** @throws SwarmError CONFIG_INVALID when a migration was edited after it was applied. */
-async function migrate(database: StackDatabase, projectRoot: string): Promise<void> {
-  const { edited } = await applyMigrations(database, projectRoot);
+async function migrate(
+  database: StackDatabase,
+  projectRoot: string,
+  run: MigrationRun,
+): Promise<void> {
+  const { edited } = await applyMigrations(database, projectRoot, run);
   if (edited.length === 0) return;
   const [first] = edited;
   const others = edited.length === 1 ? "" : ` and ${edited.length - 1} more`;

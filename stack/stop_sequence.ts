@@ -1,21 +1,27 @@
 import type { OpenLogger as Logger } from "../shared/platform/log/logger.ts";
 
-/** How long one part may take to stop before the next one is stopped. */
-const STOP_LIMIT_MS = 6_000;
+/** How long one part may take to stop; more than the database's process, which is then killed. */
+const STOP_LIMIT_MS = 7_000;
 
 interface StopStep {
   readonly name: string;
   readonly stop: () => Promise<void>;
 }
 
-/** Stops the running parts in the reverse order of their start. */
+/**
+ * Stops the running parts in the reverse order of their start. When that takes as long as one part
+ * may, usually because the database does not answer, it stops all others at once, so that the end has
+ * a limit.
+ */
 export class StopSequence {
   readonly #log: Logger;
+  readonly #limitMs: number;
   readonly #steps: StopStep[] = [];
   #running: Promise<void> | null = null;
 
-  constructor(log: Logger) {
+  constructor(log: Logger, limitMs: number = STOP_LIMIT_MS) {
     this.#log = log;
+    this.#limitMs = limitMs;
   }
 
   /** Registers a running part. Stops it immediately if the sequence has already run. */
@@ -30,15 +36,20 @@ export class StopSequence {
   }
 
   async #runAll(): Promise<void> {
-    for (const step of this.#steps.toReversed()) await this.#runStep(step);
+    const steps = [...this.#steps];
+    const until = performance.now() + this.#limitMs;
+    while (steps.length > 0) {
+      const next = steps.splice(performance.now() < until ? -1 : 0);
+      await Promise.all(next.map((step) => this.#runStep(step)));
+    }
   }
 
   async #runStep({ name, stop }: StopStep): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
-      this.#log("error", "stop_too_slow", { part: name, limit_ms: STOP_LIMIT_MS });
+      this.#log("error", "stop_too_slow", { part: name, limit_ms: this.#limitMs });
       resolve();
-    }, STOP_LIMIT_MS);
+    }, this.#limitMs);
     try {
       await Promise.race([stop(), late]);
     } catch (error) {

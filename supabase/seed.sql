@@ -33,7 +33,7 @@ values ('demo', 'Scripted demo model', 'openai', 'http://127.0.0.1:9/v1', 'demo'
 on conflict (name) do nothing;
 
 -- Three agents for trying out the platform.
--- Generated from agents/ by `deno task schemas:generate`.
+-- Generated from agents/ by `deno task generate schemas`.
 select private.seed_definitions($definitions$
 [
   {

@@ -7,6 +7,8 @@ export const loadFastCheck = () => import("npm:fast-check@4.10.2");
 /** An authorization server; the package has no types. */
 export const loadOidcProvider = () => import("npm:oidc-provider@9.13.3");
 export const loadMcpClient = () => import("npm:@modelcontextprotocol/client@2.4.0");
+/** The schemas of the protocol and of its authorization. */
+export const loadMcpSchemas = () => import("npm:@modelcontextprotocol/core@2.4.0");
 export const loadMcpServer = () => import("npm:@modelcontextprotocol/server@2.4.0");
 export const loadSupabaseServer = () => import("npm:@supabase/server@1.8.1");
 
@@ -25,10 +27,13 @@ export const CONFORMANCE_SUITE = "npm:@modelcontextprotocol/conformance@0.2.0-al
 
 /** Third-party MCP servers, and the bridge that serves stdio servers over HTTP. */
 export const FOREIGN_SERVERS = {
+  context7: "npm:@upstash/context7-mcp@4.1.1",
   everything: "npm:@modelcontextprotocol/server-everything@2026.8.31",
   filesystem: "npm:@modelcontextprotocol/server-filesystem@2026.8.31",
   memory: "npm:@modelcontextprotocol/server-memory@2026.8.31",
   mcpProxy: "npm:mcp-proxy@6.7.19",
+  notion: "npm:@notionhq/notion-mcp-server@2.5.2",
+  playwright: "npm:@playwright/mcp@0.0.83",
   sequentialThinking: "npm:@modelcontextprotocol/server-sequential-thinking@2026.8.31",
   supergateway: "npm:supergateway@4.0.0",
 } as const;
@@ -41,7 +46,14 @@ export const FOREIGN_CLIENTS = {
 
 /** The AI SDK, whose transport and stream the chats speak. */
 export const loadAiSdk = () => import("npm:ai@7.0.173");
-export type { ChatTransport, UIMessage, UIMessageChunk } from "npm:ai@7.0.173";
+export type {
+  ChatTransport,
+  UIDataTypes,
+  UIMessage,
+  UIMessageChunk,
+  UIMessagePart,
+  UITools,
+} from "npm:ai@7.0.173";
 
 export const loadAiSdkVue = () => import("npm:@ai-sdk/vue@4.0.142");
 
@@ -50,7 +62,13 @@ export const loadAgUi = async () => ({
   ...await import("npm:@ag-ui/client@1.0.0"),
   ...await import("npm:@ag-ui/core@1.0.0/schemas"),
 });
-export type { AgentCapabilities, BaseEvent, RunAgentInput } from "npm:@ag-ui/core@1.0.0";
+export type {
+  AgentCapabilities,
+  BaseEvent,
+  ContentPart,
+  Message as AgUiMessage,
+  RunAgentInput,
+} from "npm:@ag-ui/core@1.0.0";
 
 export const loadAiSdkMcp = () => import("npm:@ai-sdk/mcp@2.0.99");
 export const loadMcpSdkV1 = async () => ({

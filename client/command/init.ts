@@ -1,10 +1,11 @@
-import { CommandError } from "./command_error.ts";
+import { join } from "node:path";
+import { CommandError } from "./errors/command_error.ts";
 import { createTwoFilesPatch } from "./deps.ts";
 import { chooseFunctionNames } from "./install/choose_function_names.ts";
 import { findClashes } from "./install/find_clashes.ts";
 import { type InstallPlan, planInstall } from "./install/plan_install.ts";
 import { assertCleanTree } from "./project/assert_clean_tree.ts";
-import { applyChanges } from "./project/file_changes.ts";
+import { applyChanges, type NewFile } from "./project/file_changes.ts";
 import {
   changedFiles,
   type Manifest,
@@ -13,21 +14,38 @@ import {
   readManifest,
 } from "./project/manifest.ts";
 import { CONFIG_PATH, type Project, readProject } from "./project/project.ts";
+import { listNames } from "./project/read_files.ts";
 import { type ChosenNames, INSTALLED_SCHEMAS, type InstalledSchema } from "./release/fill_names.ts";
 import { readRelease, type Release } from "./release/release.ts";
-import { confirm, heading, print, printDiff } from "./terminal.ts";
+import { STARTER_AGENT, STARTER_FILES } from "./scaffold/starter_files.ts";
+import { supabaseCommand } from "./supabase_cli.ts";
+import {
+  ask,
+  confirm,
+  heading,
+  isInteractive,
+  print,
+  printColumns,
+  printDiff,
+} from "./terminal.ts";
+
+/** Where `supaswarm dev` serves the console, unless `--port` moves it. */
+const CONSOLE_URL = "http://127.0.0.1:54323";
 
 /** Options of `supaswarm init`. */
 export interface InitOptions {
   readonly root: string;
   readonly schema: string;
+  /** Without an agent to start with. */
+  readonly bare: boolean;
   readonly dryRun: boolean;
   readonly yes: boolean;
   readonly force: boolean;
 }
 
 /** Adds the platform to a project: shows the plan, asks once, and writes it. */
-export async function init({ root, dryRun, yes, force, ...options }: InitOptions): Promise<void> {
+export async function init(options: InitOptions): Promise<void> {
+  const { root, dryRun, yes, force } = options;
   const schema = toSchema(options.schema);
   const release = await readRelease();
   const manifest = await readManifest(root);
@@ -36,10 +54,10 @@ export async function init({ root, dryRun, yes, force, ...options }: InitOptions
   const project = await readProject(root);
   const names = { schema, functions: chooseFunctionNames(release.functions, project.functions) };
   assertNoClashes(project, release, names);
-  const plan = planInstall(project, release, names);
+  const plan = planInstall(project, release, names, await chooseStarter(options));
+  if (!force && !dryRun) await assertCleanTree(root);
   showPlan(project, release, plan);
   if (dryRun) return print("\nNothing was changed (--dry-run).");
-  if (!force) await assertCleanTree(root);
   if (!yes) await confirm("Write these files?");
   await applyChanges(root, plan.changes);
   showNextSteps(plan);
@@ -68,7 +86,19 @@ async function reportInstalled(
     );
   }
   print(`SupaSwarm ${version} is installed in schema ${manifest.schema}. Nothing to change.`);
-  for (const path of await changedFiles(root, manifest)) print(`  edited or missing: ${path}`);
+  for (const path of await changedFiles(root, manifest.files)) {
+    print(`  edited or missing: ${path}`);
+  }
+}
+
+/** The first agent, which is asked for on a terminal. A project that has agents gets none. */
+async function chooseStarter(
+  { root, bare, dryRun, yes }: InitOptions,
+): Promise<readonly NewFile[]> {
+  if (bare || (await listNames(join(root, "agents"))).length > 0) return [];
+  const question = `Add the agent "${STARTER_AGENT}", which runs without a key, to start with?`;
+  const isAsked = !dryRun && !yes && isInteractive();
+  return !isAsked || await ask(question) ? STARTER_FILES : [];
 }
 
 function assertNoClashes(project: Project, release: Release, { schema }: ChosenNames): void {
@@ -112,12 +142,29 @@ function summarize(paths: readonly string[]): string[] {
   return [...others, `${MODULES_PATH}/ (${modules.length} built modules)`];
 }
 
+/** The last lines say what runs now, and where it shows. */
 function showNextSteps({ manifest }: InstallPlan): void {
-  print(`\nAdded SupaSwarm ${manifest.version}. Next:`);
-  print("  npx supaswarm dev                           runs the project on this machine");
-  print("  npx supabase db push                        the database");
-  print("  npx supabase functions deploy --use-api     the edge functions");
+  print(`\nAdded SupaSwarm ${manifest.version}.`);
   if (manifest.schema !== "public") {
-    print(`\nClients name the schema: createSwarm(supabase, { schema: "${manifest.schema}" })`);
+    print(`Clients name the schema: createSwarm(supabase, { schema: "${manifest.schema}" })`);
   }
+  print("\nTo deploy it:");
+  printColumns([
+    [supabaseCommand("link"), "chooses the hosted project"],
+    [supabaseCommand("db push --remote"), "changes its database"],
+    [supabaseCommand("functions deploy --use-api"), "deploys the edge functions"],
+  ]);
+  const hasStarter = Object.keys(manifest.starter).length > 0;
+  print(`\nTo run it on this machine${hasStarter ? "" : ", with an agent of your own"}:`);
+  printColumns([
+    ...hasStarter ? [] : [["npx supaswarm new agent <name>", "adds an agent"] as const],
+    ["npx supaswarm dev", "runs the project, without a key"],
+    hasStarter
+      ? [
+        `npx supaswarm eval ${STARTER_AGENT}`,
+        `runs the agent "${STARTER_AGENT}", in a second terminal`,
+      ]
+      : ["npx supaswarm eval <name>", "runs it, in a second terminal"],
+    [CONSOLE_URL, "shows its jobs: create an account there, and start one"],
+  ]);
 }

@@ -1,9 +1,10 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { CommandError } from "./command_error.ts";
 import { doctor } from "./doctor.ts";
+import { CommandError } from "./errors/command_error.ts";
+import { errorText } from "./errors/explain_error.ts";
 import { init } from "./init.ts";
-import { runningDatabase } from "./project/running_database.ts";
+import { create } from "./new.ts";
 import { readRelease } from "./release/release.ts";
 import { remove } from "./remove.ts";
 import { types } from "./types.ts";
@@ -16,14 +17,17 @@ const HELP = `Usage: supaswarm <command> [options]
 
   init      Adds SupaSwarm to the Supabase project in this folder, or in an empty folder
               --schema NAME   supaswarm (default), or public
+              --bare          without the agent "writer", which runs without a key
+  new       Adds files to agents/: new agent <name>, new tool <name>, new skill <name>
   upgrade   Replaces the installed files by those of this release, and adds the new migrations
   remove    Removes what init added, and prints the SQL that removes it from a database
               --keep-data     keeps the database as it is
               --db URL        runs the SQL on this database, as role postgres
 
   doctor    Checks the files, and the database and functions that are named
-              --db URL        the database, as role postgres
+              --db URL        the database, as role postgres (default: supaswarm dev)
               --url URL       the project, such as https://<ref>.supabase.co
+              --compose DIR   the Compose files of a self-hosted Supabase
               --json          prints one line of JSON
   types     Prints TypeScript for clients: the project's agents and tools, and the platform's tables
               --db URL        the database, as role postgres (default: that of supaswarm dev)
@@ -34,6 +38,7 @@ const HELP = `Usage: supaswarm <command> [options]
   agents    Shows the revisions of agents, and rolls one back
   eval      Runs the tests of agents in agents/<slug>.evals.yaml
   sql       Runs SQL as role postgres: the given statements, or a prompt
+  import    Makes files of agents/ from subagent files of coding agents, OpenAPI or curl
   skills:import, mcps:sync, mcps:import, quoth:add, quoth:remove
             Import skills, MCP servers and documents
               --help after one from dev on prints its options; they need Deno, or get it from npm
@@ -45,14 +50,13 @@ const HELP = `Usage: supaswarm <command> [options]
   --help      prints this text
 `;
 
-/** The commands that run in this process. */
-const COMMANDS: readonly string[] = ["init", "upgrade", "remove", "doctor", "types"];
-
 const OPTIONS = {
   schema: { type: "string", default: "supaswarm" },
+  bare: { type: "boolean", default: false },
   "keep-data": { type: "boolean", default: false },
   db: { type: "string" },
   url: { type: "string" },
+  compose: { type: "string" },
   json: { type: "boolean", default: false },
   "dry-run": { type: "boolean", default: false },
   yes: { type: "boolean", short: "y", default: false },
@@ -61,53 +65,85 @@ const OPTIONS = {
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
+type Values = ReturnType<typeof parse>["values"];
+
+/** A command that runs in this process. */
+interface Command {
+  readonly options: readonly (keyof typeof OPTIONS)[];
+  /** How many arguments without a name it takes. @default 0 */
+  readonly argumentCount?: number;
+  readonly run: (root: string, values: Values, positionals: readonly string[]) => Promise<void>;
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  init: {
+    options: ["schema", "bare", "dry-run", "yes", "force"],
+    run: (root, values) => init({ root, ...values, dryRun: values["dry-run"] }),
+  },
+  new: {
+    options: ["dry-run"],
+    argumentCount: 2,
+    run: (root, values, [kind, name]) => create({ root, kind, name, dryRun: values["dry-run"] }),
+  },
+  upgrade: {
+    options: ["dry-run", "yes", "force"],
+    run: (root, values) => upgrade({ root, ...values, dryRun: values["dry-run"] }),
+  },
+  remove: {
+    options: ["keep-data", "db", "dry-run", "yes", "force"],
+    run: (root, values) =>
+      remove({
+        root,
+        ...values,
+        db: values.db,
+        dryRun: values["dry-run"],
+        keepsData: values["keep-data"],
+      }),
+  },
+  doctor: {
+    options: ["db", "url", "compose", "json"],
+    run: (root, { db, url, compose, json }) => doctor({ root, db, url, compose, json }),
+  },
+  types: { options: ["db"], run: (root, { db }) => types({ root, db }) },
+};
+
 async function run(args: string[]): Promise<void> {
   const [program, ...given] = args;
   if (program !== undefined && Object.hasOwn(PROGRAMS, program)) {
     return await runProgram(process.cwd(), program, given);
   }
-  const { values, positionals } = parse(args);
+  const { values, positionals, tokens } = parse(args);
   if (values.version) return print((await readRelease()).version);
-  const [command, ...rest] = positionals;
-  if (values.help || command === undefined) return print(HELP.trimEnd());
-  const shared = {
-    root: process.cwd(),
-    dryRun: values["dry-run"],
-    yes: values.yes,
-    force: values.force,
-  };
-  if (rest.length === 0 && command === "init") {
-    return await init({ ...shared, schema: values.schema });
+  const [name, ...rest] = positionals;
+  if (values.help || name === undefined) return print(HELP.trimEnd());
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) {
+    throw usageError(`Cannot run supaswarm ${name}: there is no such command`);
   }
-  if (rest.length === 0 && command === "upgrade") return await upgrade(shared);
-  if (rest.length === 0 && command === "remove") {
-    return await remove({ ...shared, keepsData: values["keep-data"], db: values.db ?? null });
+  const extra = rest.slice(command.argumentCount ?? 0);
+  if (extra.length > 0) {
+    throw usageError(`Cannot run supaswarm ${name}: it takes no argument "${extra.join(" ")}"`);
   }
-  if (rest.length === 0 && command === "doctor") {
-    const { url = null, db = null, json } = values;
-    return await doctor({ root: shared.root, url, db, json });
+  const unknown = tokens.find((token) =>
+    token.kind === "option" && !command.options.some((option) => option === token.name)
+  );
+  if (unknown?.kind === "option") {
+    throw usageError(`Cannot run supaswarm ${name}: it has no option ${unknown.rawName}`);
   }
-  if (rest.length === 0 && command === "types") {
-    const db = values.db ?? await runningDatabase(shared.root);
-    if (db === undefined) {
-      throw usageError("supaswarm types needs --db URL or a running supaswarm dev");
-    }
-    return await types({ root: shared.root, db });
-  }
-  if (!COMMANDS.includes(command)) throw usageError(`There is no command "${command}"`);
-  throw usageError(`supaswarm ${command} takes no argument "${rest.join(" ")}"`);
+  await command.run(process.cwd(), values, rest);
 }
 
 function parse(args: string[]) {
   try {
-    return parseArgs({ args, options: OPTIONS, allowPositionals: true });
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true, tokens: true });
   } catch (error) {
-    throw usageError(error instanceof Error ? error.message : String(error));
+    const message = error instanceof Error ? error.message : String(error);
+    throw usageError(message.split(/\. /, 1)[0] ?? message);
   }
 }
 
 function usageError(message: string): CommandError {
-  const names = [...COMMANDS, ...Object.keys(PROGRAMS)].join(", ");
+  const names = [...Object.keys(COMMANDS), ...Object.keys(PROGRAMS)].join(", ");
   return new CommandError(
     "USAGE_INVALID",
     message,
@@ -122,7 +158,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 run(process.argv.slice(2)).catch((error: unknown) => {
-  process.exitCode = 1;
-  if (!(error instanceof CommandError)) throw error;
-  process.stderr.write(`${styled("red", "error")}: ${error.message}\n${error.hint}\n`);
+  process.exitCode = error instanceof CommandError && error.code === "USAGE_INVALID" ? 2 : 1;
+  const text = errorText(error, Boolean(process.env.SUPASWARM_DEBUG));
+  process.stderr.write(`${styled("red", "error")}: ${text}\n`);
 });

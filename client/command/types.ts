@@ -1,5 +1,8 @@
-import { type Database, useDatabase } from "./connect.ts";
+import { findDatabase } from "./database/find_database.ts";
+import { type Database, useInstalledDatabase } from "./database/use_database.ts";
+import { CommandError } from "./errors/command_error.ts";
 import { installedManifest } from "./project/installed_manifest.ts";
+import { readEnvironment } from "./project/read_environment.ts";
 import type { ChosenNames } from "./release/fill_names.ts";
 import { print } from "./terminal.ts";
 import { propertyName, schemaType } from "./types/schema_type.ts";
@@ -7,8 +10,8 @@ import { propertyName, schemaType } from "./types/schema_type.ts";
 /** Options of `supaswarm types`. */
 export interface TypesOptions {
   readonly root: string;
-  /** URL of the project's database. */
-  readonly db: string;
+  /** URL of the project's database. @default that of `SUPABASE_DB_URL` or of `supaswarm dev` */
+  readonly db: string | undefined;
 }
 
 /** What the types of a project are made of. */
@@ -48,11 +51,19 @@ export interface TypedServer {
  * Prints the TypeScript types of a project for its clients: its agents and tools for
  * `createSwarm<Project>()`, and the platform's tables and functions for `createClient<Database>()`.
  *
- * @throws CommandError `NOT_INSTALLED`, `DATABASE_FAILED`
+ * @throws CommandError `NOT_INSTALLED`, `NO_DATABASE`, and what the database refuses
  */
 export async function types({ root, db }: TypesOptions): Promise<void> {
   const { schema, functions } = await installedManifest(root, "read the agents");
-  const read = await useDatabase(db, async (sql) => ({
+  const found = await findDatabase(db, root, await readEnvironment(root));
+  if (found === null) {
+    throw new CommandError(
+      "NO_DATABASE",
+      "Cannot read the agents: supaswarm dev does not run in this folder",
+      "Start it in another terminal, or pass --db URL.",
+    );
+  }
+  const read = await useInstalledDatabase(found.url, schema, async (sql) => ({
     agents: await readAgents(sql, schema),
     servers: await readServers(sql, schema),
   }));
@@ -65,11 +76,14 @@ async function readAgents(sql: Database, schema: string): Promise<TypedAgent[]> 
     where is_active order by slug`;
 }
 
-/** Tools are those of the shared connection, otherwise those that the last user's connection listed. */
+/**
+ * Tools are those of the shared connection, otherwise those that the last user's connection listed.
+ * The definition of an HTTP API or an edge function is in its own row, also before its first call.
+ */
 async function readServers(sql: Database, schema: string): Promise<TypedServer[]> {
   return await sql<TypedServer[]>`
     select server.slug, server.description, case when server.type = 'internal' then server.config ->> 'server' end as internal,
-      coalesce(jsonb_agg(jsonb_build_object(
+      coalesce(own.tools, jsonb_agg(jsonb_build_object(
         'name', tool.name, 'input_schema', tool.input_schema, 'output_schema', tool.output_schema
       ) order by tool.name) filter (where tool.name is not null), '[]') as tools
     from ${sql(schema)}.tools as server
@@ -84,8 +98,15 @@ async function readServers(sql: Database, schema: string): Promise<TypedServer[]
       where connection.tool_id = server.id and cached.state = 'approved'
       order by cached.tool_name, connection.user_id nulls first, cached.last_updated desc
     ) as tool on true
+    left join lateral (
+      select jsonb_build_array(jsonb_build_object(
+        'name', coalesce(server.config ->> 'edge_function', server.slug),
+        'input_schema', server.config -> 'parameters', 'output_schema', null
+      )) as tools
+      where server.type = 'http_api' or server.config ? 'edge_function'
+    ) as own on true
     where server.is_active
-    group by server.id order by server.slug`;
+    group by server.id, own.tools order by server.slug`;
 }
 
 const HEADER = [

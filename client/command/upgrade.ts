@@ -1,17 +1,25 @@
 import { join } from "node:path";
-import { CommandError } from "./command_error.ts";
+import { CommandError } from "./errors/command_error.ts";
 import { createTwoFilesPatch } from "./deps.ts";
 import { migrationPath } from "./install/migration_path.ts";
 import { codeFiles, hashes, manifestText } from "./install/plan_install.ts";
+import { assertNoLinks } from "./project/assert_no_links.ts";
 import { assertCleanTree } from "./project/assert_clean_tree.ts";
 import { applyChanges, type FileChange } from "./project/file_changes.ts";
-import { changedFiles, type Manifest, MANIFEST_PATH, MODULES_PATH } from "./project/manifest.ts";
+import {
+  assertWhole,
+  changedFiles,
+  type Manifest,
+  MANIFEST_PATH,
+  MODULES_PATH,
+} from "./project/manifest.ts";
 import { installedManifest } from "./project/installed_manifest.ts";
-import { type Project, readOptional, readProject } from "./project/project.ts";
+import { type Project, readProject } from "./project/project.ts";
+import { readOptional } from "./project/read_files.ts";
 import { compareVersions } from "../compare_versions.ts";
 import { fillNames } from "./release/fill_names.ts";
 import { readRelease, type Release } from "./release/release.ts";
-import { confirm, heading, print, printDiff } from "./terminal.ts";
+import { confirm, counted, heading, print, printDiff } from "./terminal.ts";
 
 /** Options of `supaswarm upgrade`. */
 export interface UpgradeOptions {
@@ -24,20 +32,22 @@ export interface UpgradeOptions {
 /** Replaces the code of an installation by this release's, and adds the newer migrations. */
 export async function upgrade({ root, dryRun, yes, force }: UpgradeOptions): Promise<void> {
   const manifest = await installedManifest(root, "upgrade SupaSwarm");
+  assertWhole(manifest);
   const release = await readRelease();
   assertNotOlder(manifest, release);
   const changes = await planUpgrade(await readProject(root), manifest, release);
   if (changes.length === 0) {
     return print(`SupaSwarm ${release.version} is installed. Nothing to change.`);
   }
-  const edited = (await changedFiles(root, manifest)).filter((path) =>
+  const edited = (await changedFiles(root, manifest.files)).filter((path) =>
     changes.some((change) => change.path === path)
   );
+  await assertNoLinks(root, changes.map(({ path }) => path));
+  if (!force && !dryRun) await assertCleanTree(root);
   heading(`SupaSwarm ${manifest.version} → ${release.version}`);
   for (const path of summarize(changes)) print(`  ${path}`);
   for (const path of edited) await showEdit(root, path, changes);
   if (dryRun) return print("\nNothing was changed (--dry-run).");
-  if (!force) await assertCleanTree(root);
   if (!force) assertUnedited(edited);
   if (!yes) await confirm("Write these files?");
   await applyChanges(root, changes);
@@ -59,7 +69,9 @@ function assertUnedited(edited: readonly string[]): void {
   if (edited.length === 0) return;
   throw new CommandError(
     "FILES_EDITED",
-    `Nothing was changed: ${edited.length} files of SupaSwarm that the upgrade replaces were edited`,
+    `Nothing was changed, because you edited ${
+      counted(edited.length, "file")
+    } that the upgrade replaces`,
     "Save your edits elsewhere and add --force to replace the files.",
   );
 }
@@ -105,7 +117,7 @@ async function planUpgrade(
 function summarize(changes: readonly FileChange[]): string[] {
   const isModule = ({ path }: FileChange) => path.startsWith(`${MODULES_PATH}/`);
   const others = changes.filter((change) => !isModule(change)).map(({ path }) => path);
-  return [...others, `${MODULES_PATH}/ (${changes.filter(isModule).length} files)`];
+  return [...others, `${MODULES_PATH}/ (${counted(changes.filter(isModule).length, "file")})`];
 }
 
 /** Shows what the upgrade would change in a file that the project has edited. */

@@ -32,8 +32,7 @@ const TOLERANCE = 0.2;
 
 const NOTES = [
   "The worker's function on the edge runtime's Deno, which does not report a thread's CPU time: " +
-  "the CPU time that its meter counted, divided by what the operating system counted. Programs that " +
-  "compete for the core make the meter count too much.",
+  "the CPU time that its meter counted, divided by what the operating system counted.",
 ];
 
 /** Compares the CPU meter with the operating system, on the edge runtime's Deno. */

@@ -90,7 +90,7 @@ async function readTables(sql: Sql, schema: string): Promise<readonly LinkableTa
     return await transaction<{ content: DatabaseSchema }[]>`
       select private.describe_schema(${transaction.json([schema])}) as content`;
   });
-  return toLinkable(row?.content ?? { relations: [] });
+  return toLinkable(row?.content ?? { relations: [], enums: [], types: [] });
 }
 
 async function withGoldTables(question: GoldQuestion): Promise<LinkedQuestion> {

@@ -39,6 +39,8 @@ export interface ModelTask {
   isExpired: boolean;
   attempts: number;
   deliveries: number;
+  /** Returns by workers since the last ended step. */
+  yields: number;
   /** Step of the open review, if one is open. */
   openReview: number | null;
   readonly reviews: Set<number>;
@@ -56,6 +58,8 @@ export interface StepPart {
 
 const MAX_ATTEMPTS = 5;
 const MAX_DELIVERIES = 8;
+/** After more, a task waits before it runs again. */
+const MAX_YIELDS = 3;
 
 /** A call that the queue refuses, with its code. */
 export class Refusal extends Error {
@@ -85,6 +89,7 @@ export class QueueModel {
       isExpired: false,
       attempts: 0,
       deliveries: 0,
+      yields: 0,
       openReview: null,
       reviews: new Set(),
       steps: new Map(),
@@ -122,6 +127,7 @@ export class QueueModel {
       task.steps.set(seq, { kind, state: "done", text, epoch: task.epoch });
       if (kind === "model") task.events.push("model.completed");
     }
+    if (results.length > 0) task.yields = 0;
     if (results.length > 0 && (task.deliveries > 1 || (next.length > 0 && task.attempts > 0))) {
       task.deliveries = 1;
       if (next.length > 0) task.attempts = 0;
@@ -218,12 +224,9 @@ export class QueueModel {
     const hasProgressed = [...task.steps.values()].some(({ epoch, state }) =>
       epoch === lease.epoch && state !== "started"
     );
-    if (hasProgressed) task.deliveries = Math.max(0, task.deliveries - 1);
-    else if (task.deliveries >= MAX_DELIVERIES) {
-      this.#end(task, "failed");
-      return true;
-    }
-    Object.assign(task, { status: "pending", isDelayed: false });
+    task.deliveries = Math.max(0, task.deliveries - 1);
+    task.yields = hasProgressed ? 0 : task.yields + 1;
+    Object.assign(task, { status: "pending", isDelayed: task.yields > MAX_YIELDS });
     return true;
   }
 
@@ -252,6 +255,7 @@ export class QueueModel {
       isDelayed: false,
       attempts: 0,
       deliveries: 0,
+      yields: 0,
     });
     task.events.push("task.retried");
   }

@@ -7,7 +7,7 @@ type TaskState = Readonly<Record<string, unknown>>;
 export async function readState(sql: Sql): Promise<Map<string, TaskState>> {
   const rows = await sql`
     select task.id, task.status, task.epoch::text as epoch, task.parent_id as "parentId",
-      task.pending_children as "pendingChildren", task.attempts, task.deliveries,
+      task.pending_children as "pendingChildren", task.attempts, task.deliveries, task.yields,
       task.cancel_requested_at is not null as "isCancelRequested",
       (
         select count(*)::int from pgmq.q_agent_tasks where message ->> 'task_id' = task.id::text
@@ -37,6 +37,7 @@ export function readModelState({ tasks }: QueueModel): Map<string, TaskState> {
     pendingChildren: task.pendingChildren,
     attempts: task.attempts,
     deliveries: task.deliveries,
+    yields: task.yields,
     isCancelRequested: task.isCancelRequested,
     messages: task.status === "pending" ? 1 : 0,
     openReview: task.openReview,

@@ -62,7 +62,7 @@ export const SOURCE_MUTANTS: readonly SourceMutant[] = [
   },
   {
     file: "shared/engine/work/supervisor.ts",
-    text: "if (!current.wake()) isWakeOwed = true;",
+    text: "if (!current.wake()) hasPendingWake = true;",
     replacement: "current.wake();",
     breaks: "a wake that comes while a worker ends is lost",
     tests: ["shared/engine/work/supervisor_test.ts"],

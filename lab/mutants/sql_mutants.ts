@@ -26,7 +26,7 @@ const cancelTasks = of("cancel_tasks");
 const cancelJob = of("cancel_job");
 const holdOrCancel = of("hold_or_cancel");
 const finishTask = of("finish_task");
-const finishUndisturbed = of("finish_undisturbed");
+const finishWithoutWaiters = of("finish_without_waiters");
 const finishTasks = of("finish_tasks");
 const parkTask = of("park_task");
 const spawnSubtasks = of("spawn_subtasks");
@@ -305,16 +305,16 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "a task ends before the tasks that it created through a tool",
     { pgtap: ["finish_task", "create_child_task"] },
   ),
-  finishUndisturbed("finish.held_epoch = task.epoch", "true", "a stale epoch finishes", {
+  finishWithoutWaiters("finish.held_epoch = task.epoch", "true", "a stale epoch finishes", {
     pgtap: ["finish_tasks"],
   }),
-  finishUndisturbed(
+  finishWithoutWaiters(
     "and task.cancel_requested_at is null",
     "",
     "a cancelled task completes when others do",
     { pgtap: ["finish_tasks"] },
   ),
-  finishUndisturbed(
+  finishWithoutWaiters(
     "and task.pending_children = 0",
     "",
     "a task with open subtasks completes when others do",
@@ -322,7 +322,7 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
       pgtap: ["finish_tasks"],
     },
   ),
-  finishUndisturbed(
+  finishWithoutWaiters(
     "and task.parent_id is null",
     "",
     "a subtask ends without a word to its parent",
@@ -330,31 +330,31 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
       pgtap: ["finish_tasks"],
     },
   ),
-  finishUndisturbed(
+  finishWithoutWaiters(
     "and private.try_lock_job(task.master_task_id)",
     "",
     "tasks of a busy job finish together with others",
     { tests: [CHECKPOINT_RACE], pgtap: ["finish_tasks"] },
   ),
-  finishUndisturbed(
+  finishWithoutWaiters(
     "task.input_tokens + coalesce(last.input_tokens, 0)",
     "task.input_tokens",
     "the tokens of a last answer do not count",
     { pgtap: ["finish_tasks"] },
   ),
-  finishUndisturbed(
+  finishWithoutWaiters(
     "total.cost_micro_usd + last.cost_micro_usd, total.cost_micro_usd, last.cost_micro_usd",
     "total.cost_micro_usd + last.cost_micro_usd",
     "a first cost does not count toward the job",
     { pgtap: ["finish_tasks"] },
   ),
-  finishUndisturbed(
+  finishWithoutWaiters(
     "perform private.emit_events(v_events);",
     "null;",
     "the trace lacks the last answer",
     { pgtap: ["finish_tasks"] },
   ),
-  finishUndisturbed(
+  finishWithoutWaiters(
     "and task.worker_id is not null\n      and task.lease_expires_at is not null",
     "",
     "a task that does not run finishes",
@@ -470,9 +470,9 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "an error that no retry can fix is retried",
   ),
   yieldTask(
-    "update public.tasks set deliveries = greatest(deliveries - 1, 0) where id = p_task_id;",
-    "null;",
-    "a return with progress counts as a crash",
+    "set deliveries = greatest(deliveries - 1, 0), yields",
+    "set yields",
+    "a return counts as a crash",
   ),
   yieldTask(
     "perform private.delete_untried(v_task, p_untried);",
@@ -483,13 +483,15 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
   deleteUntried("and epoch = (p_task).epoch", "", "a call of another worker is deleted", {
     pgtap: ["yield_task", "begin_again"],
   }),
-  of("release_error")(
-    "p_task.deliveries >= p_task.max_deliveries",
-    "false",
-    "a task is returned without end",
-    {
-      pgtap: ["yield_task"],
-    },
+  yieldTask(
+    "runs_exclusively = runs_exclusively or v_yields >= 3",
+    "runs_exclusively = runs_exclusively",
+    "a task that never fits beside others never runs alone",
+  ),
+  yieldTask(
+    "v_yields := case when v_has_progressed then 0 else v_task.yields + 1 end;",
+    "v_yields := v_task.yields + 1;",
+    "a task that makes progress waits",
   ),
   returnExpired(
     "and lease_expires_at <= clock_timestamp()",
@@ -566,8 +568,8 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     },
   ),
   of("record_cut_call")(
-    "set works_alone = true",
-    "set works_alone = works_alone",
+    "set runs_exclusively = true",
+    "set runs_exclusively = runs_exclusively",
     "a call that was cut off twice is cut off again",
     {
       pgtap: ["claim_tasks", "yield_task"],

@@ -174,6 +174,16 @@ const AT_THE_END: Checks = {
        where step.task_id = used.task_id and step.seq = used.step_seq and step.state = 'done'
      )`,
   ],
+  "no call of a cut turn is made": [
+    `select call.task_id || ' ' || call.seq || ' ' || call.name from public.task_steps as turn
+     join public.task_steps as call on call.task_id = turn.task_id
+       and call.seq > turn.seq and call.seq <= turn.seq + jsonb_array_length(turn.output -> 'tool_calls')
+     where turn.output ->> 'finish_reason' = 'length' and (
+       call.state = 'started' or call.output ->> 'execution_id' is not null
+       or exists (
+         select from public.tasks as child where child.parent_id = call.task_id and child.parent_step_seq = call.seq)
+     )`,
+  ],
   "budgets are not exceeded": [
     `select task.id || ' ' || total.task_count from public.tasks as task
      join private.job_totals as total on total.master_task_id = task.id

@@ -14,6 +14,7 @@ const FAULTS = [
   "answers nonsense",
   "breaks off",
   "is slow",
+  "is cut at its limit",
 ] as const;
 const MAX_DEPTH = 2;
 /** No job goes on forever, and a small world shows as much as a large one. */
@@ -69,7 +70,11 @@ export async function callSimulatedModel(
     answer: {
       text,
       tool_calls: calls.map((each, index) => ({ call_id: `call_${turn}_${index}`, ...each })),
-      finish_reason: calls.length > 0 ? "tool_calls" : "stop",
+      finish_reason: fault === "is cut at its limit"
+        ? "length"
+        : calls.length > 0
+        ? "tool_calls"
+        : "stop",
     },
     usage: {
       provider_id: null,

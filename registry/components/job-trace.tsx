@@ -1,7 +1,7 @@
 "use client";
 
 import type { ReactNode } from "react";
-import type { JobEvent, Json, Swarm } from "supaswarm/client";
+import { type JobEvent, type Json, readableJson, type Swarm } from "supaswarm/client";
 import { useJob } from "supaswarm/react";
 
 export interface JobTraceProps {
@@ -162,5 +162,5 @@ function durationOf({ startedAt, endedAt }: Step): string {
 }
 
 function textOf(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return typeof value === "string" ? value : readableJson(value);
 }

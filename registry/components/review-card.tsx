@@ -1,7 +1,7 @@
 "use client";
 
 import { type FormEvent, type ReactNode, useId, useState } from "react";
-import type { Json, OpenReview, ReviewAnswer } from "supaswarm/client";
+import { type Json, type OpenReview, readableJson, type ReviewAnswer } from "supaswarm/client";
 
 export interface ReviewCardProps {
   readonly review: OpenReview;
@@ -107,5 +107,5 @@ export function ReviewCard({ review, onRespond }: ReviewCardProps): ReactNode {
 }
 
 function textOf(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return typeof value === "string" ? value : readableJson(value);
 }

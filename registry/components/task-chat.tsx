@@ -2,7 +2,7 @@
 
 import { ReviewCard } from "@/components/review-card";
 import { type FormEvent, type ReactNode, useEffect, useId, useState } from "react";
-import type { JobEvent, Json, Swarm } from "supaswarm/client";
+import { type JobEvent, type Json, readableJson, type Swarm } from "supaswarm/client";
 import { useJob } from "supaswarm/react";
 
 export interface TaskChatProps {
@@ -178,5 +178,5 @@ function writtenText(
 }
 
 function textOf(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return typeof value === "string" ? value : readableJson(value);
 }

@@ -28,7 +28,7 @@ const CORE: readonly RegExp[] = [
   /^shared\/models\/tool_schemas\//,
   /^shared\/platform\/secrets\//,
   /^shared\/servers\/(sql|quoth\/markdown)\//,
-  /^shared\/models\/llm\/file_tokens\.ts$/,
+  /^shared\/models\/llm\/(file_tokens|native_output)\.ts$/,
   /_port\.ts$/,
 ];
 

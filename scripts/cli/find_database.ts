@@ -1,7 +1,7 @@
-import { parseEnv } from "node:util";
-import { join } from "node:path";
+import { findDatabase } from "../../client/command/database/find_database.ts";
+import { readProjectUrl } from "../../client/command/project/project_url.ts";
+import { dataFolderOf, runningStack } from "../../client/command/project/running_stack.ts";
 import type { Environment } from "../../stack/stack_environment.ts";
-import { connectionFilePath } from "../platform/connection_file.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
 import { CommandError } from "./run_command.ts";
 
@@ -17,45 +17,18 @@ export const DATABASE_OPTION = {
  * Finds the database of a command: `--db`, `SUPABASE_DB_URL`, or the database of the stack that
  * `deno task start` serves in this folder.
  *
- * @throws CommandError when there is none.
+ * @throws CommandError when there is none, or its URL is not valid.
  */
 export async function findDatabaseUrl(
   given: string | undefined,
   environment: Environment,
 ): Promise<string> {
-  const url = given ?? environment["SUPABASE_DB_URL"] ?? await urlOfRunningStack(environment);
-  if (url !== undefined) return url;
+  const found = await findDatabase(given, PROJECT_ROOT, environment);
+  if (found !== null) return found.url;
   throw new CommandError(
     "Cannot find a database: no stack is running in this folder. Run deno task start in another " +
       "terminal, set SUPABASE_DB_URL or pass --db",
   );
-}
-
-async function urlOfRunningStack(environment: Environment): Promise<string | undefined> {
-  return (await connectionOfRunningStack(environment))["SUPABASE_DB_URL"];
-}
-
-async function connectionOfRunningStack(environment: Environment): Promise<Partial<Environment>> {
-  const path = connectionFilePath(dataFolder(environment));
-  const text = await Deno.readTextFile(path).catch((error) => {
-    if (error instanceof Deno.errors.NotFound) return "";
-    throw error;
-  });
-  const connection = parseEnv(text);
-  return await isListening(connection["SUPABASE_URL"]) ? connection : {};
-}
-
-/** False after a stack was killed, which leaves its file behind. */
-async function isListening(url: string | undefined): Promise<boolean> {
-  if (url === undefined) return false;
-  const { hostname, port } = new URL(url);
-  try {
-    (await Deno.connect({ hostname, port: Number(port) })).close();
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.ConnectionRefused) return false;
-    throw error;
-  }
 }
 
 /** Address and keys of a project, for commands that act as a user. */
@@ -69,11 +42,11 @@ export interface ProjectKeys {
  * Finds the project of a command: that of `SUPABASE_URL`, `SUPABASE_PUBLISHABLE_KEY` and
  * `SUPABASE_SECRET_KEY`, or the stack that `deno task start` serves in this folder.
  *
- * @throws CommandError when there is none, or when one of the variables is missing.
+ * @throws CommandError when there is none, or when one of the variables is missing or not valid.
  */
 export async function findProject(environment: Environment): Promise<ProjectKeys> {
   const isNamed = environment["SUPABASE_URL"] !== undefined;
-  const variables = isNamed ? environment : await connectionOfRunningStack(environment);
+  const variables = isNamed ? environment : await runningStack(dataFolder(environment)) ?? {};
   const valueOf = (name: string): string => {
     const value = variables[name];
     if (value !== undefined) return value;
@@ -85,7 +58,7 @@ export async function findProject(environment: Environment): Promise<ProjectKeys
     );
   };
   return {
-    apiUrl: valueOf("SUPABASE_URL"),
+    apiUrl: readProjectUrl(valueOf("SUPABASE_URL"), "SUPABASE_URL"),
     publishableKey: valueOf("SUPABASE_PUBLISHABLE_KEY"),
     secretKey: valueOf("SUPABASE_SECRET_KEY"),
   };
@@ -93,5 +66,5 @@ export async function findProject(environment: Environment): Promise<ProjectKeys
 
 /** Returns the folder of data, keys and files of `deno task start`. */
 export function dataFolder(environment: Environment): string {
-  return environment["SUPASWARM_DATA_DIR"] || join(PROJECT_ROOT, ".supaswarm");
+  return dataFolderOf(PROJECT_ROOT, environment);
 }

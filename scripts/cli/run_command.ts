@@ -1,7 +1,8 @@
+import { errorText } from "../../client/command/errors/explain_error.ts";
 import { DENO_VERSION } from "../../client/command/programs/deno_version.ts";
 import { compareVersions } from "../../client/compare_versions.ts";
-import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { red, writeError, writeLine } from "../terminal.ts";
+import { Interruption } from "./end_of_run.ts";
 import {
   type CommandOption,
   type CommandSpec,
@@ -21,9 +22,9 @@ export class CommandError extends Error {
 }
 
 /**
- * Runs a command and ends the process: with the exit code that `main` returns, or 0; 1 when it throws
- * (one line on stderr, with the stack when `SUPASWARM_DEBUG` is set), 2 when the arguments cannot be
- * read.
+ * Runs a command and ends the process: with the exit code that `main` returns, or 0; that of an
+ * {@linkcode Interruption}; 1 when it throws something else (its error on stderr, with the stack
+ * when `SUPASWARM_DEBUG` is set), 2 when the arguments cannot be read.
  *
  * @param failureCode Exit code when `main` throws. @default 1
  */
@@ -46,7 +47,9 @@ export async function runCommand<const Options extends Record<string, CommandOpt
         const code = await main({ values: line.values, positionals: line.positionals });
         return Deno.exit(code ?? 0);
       } catch (error) {
-        writeError(`${red("error", Deno.stderr)}: ${describe(error)}`);
+        if (error instanceof Interruption) return Deno.exit(error.exitCode);
+        const text = errorText(error, Boolean(Deno.env.get("SUPASWARM_DEBUG")));
+        writeError(`${red("error", Deno.stderr)}: ${text}`);
         return Deno.exit(failureCode);
       }
   }
@@ -59,13 +62,4 @@ export function assertDenoVersion(version: string): void {
     `Cannot run with Deno ${version}: SupaSwarm needs ${DENO_VERSION} or newer. Run deno upgrade, ` +
       `or write npx -y deno@${DENO_VERSION} instead of deno`,
   );
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (Deno.env.get("SUPASWARM_DEBUG")) return error.stack ?? error.message;
-  const sentences = [error.message];
-  if ("hint" in error && typeof error.hint === "string") sentences.push(error.hint);
-  const text = sentences.map((sentence) => sentence.replace(/(?<![.!?])$/, ".")).join(" ");
-  return error instanceof SwarmError ? `${text} [${error.code}]` : text;
 }

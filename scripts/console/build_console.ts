@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { atExit } from "../../stack/at_exit.ts";
 import { definedOnly } from "../../shared/platform/values/defined_only.ts";
 
 const CONSOLE_FOLDER = fileURLToPath(new URL("../../console", import.meta.url));
@@ -32,12 +33,16 @@ async function lockBuild(): Promise<Disposable> {
 
 /** Installs the packages the first time. */
 async function runBuild(signal?: AbortSignal): Promise<void> {
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+  const child = new Deno.Command(Deno.execPath(), {
     args: ["task", "--cwd", CONSOLE_FOLDER, "build"],
     env: { NO_COLOR: "1" },
     stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
     ...definedOnly({ signal }),
-  }).output();
+  }).spawn();
+  const release = atExit(() => child.kill("SIGTERM"));
+  const { success, stdout, stderr } = await child.output().finally(release);
   if (success) return;
   const output = new TextDecoder().decode(stderr) + new TextDecoder().decode(stdout);
   throw new Error(`Cannot build the console:\n${output.trim()}`);

@@ -57,7 +57,8 @@ export function serveConsole(
   const build = buildOnce(builder, options.onBuildFailure, stopping.signal);
   if (options.buildsAtOnce) void build.ensure();
 
-  const server = serveLocally(options, async (request) => {
+  const local = { ...options, compresses: true, signal: stopping.signal };
+  const server = serveLocally(local, async (request) => {
     const answer = await answerTo(request);
     answer.headers.set("content-security-policy", policy);
     for (const [name, value] of Object.entries(CONSOLE_HEADERS)) answer.headers.set(name, value);
@@ -86,8 +87,9 @@ export function serveConsole(
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     async stop() {
+      // Not `shutdown()`, which would wait for open connections.
       stopping.abort();
-      await server.shutdown();
+      await server.finished;
     },
   };
 }

@@ -1,6 +1,6 @@
 import { plainLine } from "../../shared/platform/values/markdown_text.ts";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
-import { describeTable } from "../../shared/servers/sql/linking/compact_schema.ts";
+import { describeTable, describeTypes } from "../../shared/servers/sql/linking/compact_schema.ts";
 import { toLinkable } from "../../shared/servers/sql/linking/to_linkable.ts";
 import type { DatabaseSchema } from "../../shared/servers/sql/schema/database_schema.ts";
 
@@ -13,6 +13,7 @@ export async function schemaOverview(sql: Sql): Promise<string> {
     return await transaction<{ content: DatabaseSchema }[]>`
       select private.describe_schema(${transaction.json(policy?.schemas ?? [])}) as content`;
   });
-  const tables = toLinkable(row?.content ?? { relations: [] });
-  return tables.map((table) => plainLine(describeTable(table, tables))).join("\n");
+  const tables = toLinkable(row?.content ?? { relations: [], enums: [], types: [] });
+  return [...tables.map((table) => describeTable(table, tables)), ...describeTypes(tables)]
+    .map(plainLine).join("\n");
 }

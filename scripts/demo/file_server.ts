@@ -1,3 +1,4 @@
+import { atExit } from "../../stack/at_exit.ts";
 import { DEMO_FILE_SERVER } from "../deps.ts";
 
 const START_LIMIT_MS = 120_000;
@@ -17,9 +18,9 @@ export interface FileServer {
  * come from npm and run in Deno.
  *
  * @param folder An absolute path. The server can read nothing outside of it.
- * @throws Error with the server's output when it does not respond in time.
+ * @throws Error with the server's output when it does not respond in time, or the signal aborts.
  */
-export async function startFileServer(folder: string): Promise<FileServer> {
+export async function startFileServer(folder: string, signal?: AbortSignal): Promise<FileServer> {
   const apiKey = `demo-files-${crypto.randomUUID()}`;
   const port = freePort();
   // Outside of the project, whose deno.lock would otherwise get the packages of this program.
@@ -35,6 +36,8 @@ export async function startFileServer(folder: string): Promise<FileServer> {
     stdout: "null",
     stderr: "piped",
   }).spawn();
+  // With its own server, which the proxy ends.
+  process.status.finally(atExit(() => process.kill("SIGTERM")));
   const printed = collect(process.stderr);
   const server: FileServer = {
     url: `http://127.0.0.1:${port}/mcp`,
@@ -46,7 +49,7 @@ export async function startFileServer(folder: string): Promise<FileServer> {
     },
   };
   try {
-    await untilServing(server, process);
+    await untilServing(server, process, signal);
     return server;
   } catch (error) {
     await server.stop();
@@ -63,11 +66,16 @@ export async function refusesWithoutKey(url: string): Promise<boolean> {
   return answer.status === 401;
 }
 
-async function untilServing(server: FileServer, process: Deno.ChildProcess): Promise<void> {
+async function untilServing(
+  server: FileServer,
+  process: Deno.ChildProcess,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   let hasEnded = false;
   process.status.then(() => hasEnded = true);
   const deadline = performance.now() + START_LIMIT_MS;
   while (!await refusesWithoutKey(server.url).catch(() => false)) {
+    signal?.throwIfAborted();
     if (hasEnded) throw new Error("It ended immediately");
     if (performance.now() > deadline) throw new Error(`It did not serve in ${START_LIMIT_MS} ms`);
     await new Promise((resolve) => setTimeout(resolve, 100));

@@ -1,4 +1,7 @@
 import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
+import { definedOnly } from "../../shared/platform/values/defined_only.ts";
+import type { BootProgress } from "../../stack/boot.ts";
+import { untilAborted } from "../../stack/until_aborted.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
 import { type LocalPlatform, startPlatform } from "../platform/start_platform.ts";
 import { type Environment, readEnvironment } from "../../stack/stack_environment.ts";
@@ -9,6 +12,7 @@ import { findExposures } from "./find_exposures.ts";
 import { giveModelKey, registerFileServer, useProvider } from "./operator.ts";
 import { REVIEW_WORDS, runCancelledJob, runReportJob } from "./run_jobs.ts";
 import type { TraceView } from "./trace_view.ts";
+import { untilListed } from "./until_listed.ts";
 import { type DemoUser, type FollowedJob, isRefused, signUp } from "./user_client.ts";
 
 interface DemoOptions {
@@ -24,6 +28,9 @@ interface DemoOptions {
    * @default the variables of the process and of the project's `.env`
    */
   readonly environment?: Environment;
+  /** Ends the demo when it aborts. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: BootProgress) => void;
 }
 
 /** The demo's result. With `--json`, its last line. */
@@ -54,14 +61,22 @@ interface DemoRun {
 /**
  * Runs both jobs on an ephemeral stack and evaluates the evidence.
  *
- * @throws Error when a part does not start or a job does not finish.
+ * @throws Error when a part does not start or a job does not finish; the reason of the signal.
  */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
-  const { db, folder, view } = options;
+  const { signal = new AbortController().signal } = options;
+  await using cleanUp = new AsyncDisposableStack();
+  return await untilAborted(signal, runAll({ ...options, signal }, cleanUp));
+}
+
+async function runAll(
+  options: DemoOptions & { readonly signal: AbortSignal },
+  cleanUp: AsyncDisposableStack,
+): Promise<DemoResult> {
+  const { db, folder, view, signal, onProgress } = options;
   const startedAtMs = performance.now();
   const environment = options.environment ?? await readEnvironment(PROJECT_ROOT);
   const logLines: string[] = [];
-  await using cleanUp = new AsyncDisposableStack();
 
   view?.say("Booting Postgres, REST, Auth, Storage, Realtime and the edge functions …");
   const starting = startPlatform({
@@ -72,16 +87,19 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     watch: false,
     env: environment,
     onLog: (line) => logLines.push(JSON.stringify(line)),
+    signal,
+    ...definedOnly({ onProgress }),
   });
-  const serving = startFileServer(folder);
+  const serving = startFileServer(folder, signal);
   // If one part starts and the other fails, the started one is stopped.
   cleanUp.defer(() => starting.then((started) => started.stop(), () => {}));
   cleanUp.defer(() => serving.then((started) => started.stop(), () => {}));
   const [stack, files] = await Promise.all([starting, serving]);
   const sql = createSql(stack.dbUrl, { maxConnections: 1, applicationName: "demo" });
-  cleanUp.defer(() => sql.end());
+  cleanUp.defer(() => sql.end({ timeout: 1 }));
   const model = chooseModel(environment);
   const madeKeys = await setUp(sql, { files, model });
+  await untilListed(stack, "files");
   view?.say(`Up after ${stack.bootMs} ms at ${stack.apiUrl}. The model is ${model.provider}.`);
 
   const project = { apiUrl: stack.apiUrl, publishableKey: stack.publishableKey };

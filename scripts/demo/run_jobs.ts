@@ -57,7 +57,6 @@ export async function runCancelledJob(context: JobContext): Promise<FollowedJob>
   await followed.until(({ type }) => type === "subtask.created", "the first handoff");
   await followed.job.cancel();
   await waitFor(() => hasEnded(context.user, followed.taskId), {
-    timeoutMs: 30_000,
     what: "the end of every task of the cancelled job",
   });
   await followed.shown;

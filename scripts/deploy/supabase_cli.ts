@@ -1,5 +1,4 @@
-/** The version of the Supabase CLI for all checks. */
-const CLI = "supabase@3.1.0";
+import { SUPABASE_CLI } from "../../client/command/supabase_cli.ts";
 
 /** The result of a run of the CLI. */
 export interface CliRun {
@@ -15,7 +14,7 @@ export async function runSupabaseCli(
   env: Readonly<Record<string, string>> = {},
 ): Promise<CliRun> {
   const { success, stdout, stderr } = await new Deno.Command("npx", {
-    args: ["-y", CLI, ...args, "--agent", "no"],
+    args: ["-y", SUPABASE_CLI, ...args, "--agent", "no"],
     env: { SUPABASE_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1", ...env },
     stdin: "null",
     stdout: "piped",

@@ -12,7 +12,7 @@ export interface UploadSize {
 }
 
 /** The platform refuses a function with more than 5 MB. Own changes of a user need some of it. */
-const MAX_UPLOAD_BYTES = 3_200_000;
+const MAX_UPLOAD_BYTES = 3_400_000;
 
 const LARGEST_FILES = 5;
 

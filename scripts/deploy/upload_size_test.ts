@@ -43,7 +43,7 @@ Deno.test("uploadSizeOf() counts the whole request that deploys a function", asy
 Deno.test("uploadProblems() reports an upload that is too large, with its largest files", () => {
   assert.deepEqual(uploadProblems(SMALL), []);
   assert.match(
-    uploadProblems({ ...SMALL, bytes: 3_200_000 })[0] ?? "",
-    /^mcp: the upload has 3\.20 MB, the limit is 3\.20 MB; .* MB: shared\/vendor\/zod\.js 0\.16; see/,
+    uploadProblems({ ...SMALL, bytes: 3_400_000 })[0] ?? "",
+    /^mcp: the upload has 3\.40 MB, the limit is 3\.40 MB; .* MB: shared\/vendor\/zod\.js 0\.16; see/,
   );
 });

@@ -40,8 +40,12 @@ export const STACK_VARIABLES = {
     defaultText: null,
   },
   SUPASWARM_CACHE_DIR: {
-    purpose: "Folder of database snapshots, safe to delete.",
-    defaultText: ".supaswarm/cache",
+    purpose: "Folder of database snapshots of all projects and releases, safe to delete.",
+    defaultText: "the user's cache folder, such as ~/.cache/supaswarm",
+  },
+  SUPASWARM_START_LIMIT_SECONDS: {
+    purpose: "How long a step of a start may go on without progress, in seconds.",
+    defaultText: "180",
   },
   SUPASWARM_NATIVE_PREFIX: {
     purpose: "Folder of the native Postgres; set it in the process's environment.",

@@ -4,6 +4,9 @@ import type { YamlModule } from "../deps.ts";
 import { readYamlFile } from "../yaml/read_located_yaml.ts";
 import { type Assertion, type EvalsFile, evalsFileSchema } from "./evals_file_schema.ts";
 
+/** Maximum size of a file; tests that were taken from jobs have whole inputs. */
+const MAX_FILE_CHARACTERS = 1024 * 1024;
+
 /** A test of an agent, with what the file's defaults add. */
 export interface EvalTest {
   readonly name: string;
@@ -27,7 +30,9 @@ export function readEvalsFile(
   fileName: string,
   yaml: YamlModule,
 ): readonly EvalTest[] {
-  const { value, problems: failure } = readYamlFile(text, fileName, yaml);
+  const { value, problems: failure } = readYamlFile(text, fileName, yaml, {
+    maxCharacters: MAX_FILE_CHARACTERS,
+  });
   const file = readValue(value ?? {}, evalsFileSchema);
   if (file.kind === "invalid") throw failure(file.problems);
   const tests = file.value.tests.map((test) => withDefaults(test, file.value));

@@ -34,13 +34,12 @@ export async function addFilesTool(
 ): Promise<void> {
   await sql.begin(async (transaction) => {
     await transaction`
-      insert into public.tools (name, slug, type, description, config, credential_secret_name, credential_type)
+      insert into public.tools
+        (name, slug, type, description, config, credential_secret_name, credential_type, audience)
       values (
         'Files', 'files', 'mcp_server', ${description}, ${transaction.json(config)}, ${secretName},
-        'api_key'
+        'api_key', 'everyone'
       )`;
     await giveFilesTool(transaction);
-    // The agents act for users, who also need the server's scope.
-    await transaction`select public.grant_scopes(null, '{mcp:files}')`;
   });
 }

@@ -1,3 +1,5 @@
+import { withoutEmpty } from "../../shared/platform/values/without_empty.ts";
+import { nameToSlug, nameToVariable } from "../../shared/platform/values/name_to_slug.ts";
 import { CommandError } from "../cli/run_command.ts";
 import { bridgeHint } from "./bridge_hint.ts";
 import type { RegistryInput, RegistryRemote, RegistryServer } from "./registry_document.ts";
@@ -72,8 +74,7 @@ export function entryOfRegistry(server: RegistryServer, options: ImportOptions):
 }
 
 function slugOf(name: string): string {
-  const slug = (name.split("/").at(-1) ?? "").toLowerCase()
-    .replace(/[^a-z0-9_-]+/g, "-").replace(/^[-_]+|-+$/g, "").slice(0, 63);
+  const slug = nameToSlug(name.split("/").at(-1) ?? "");
   if (slug !== "") return slug;
   throw new CommandError(`Cannot derive a key from '${name}': pass one with --slug`);
 }
@@ -174,21 +175,12 @@ function addCredential(what: string, { slug, credentials }: Collected): string {
 }
 
 function variableOf(slug: string, what: string): string {
-  const name = `${slug}_mcp_${what}`.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
-  return /^\d/.test(name) ? `MCP_${name}` : name;
+  const name = `${slug}_mcp_${what}`;
+  return nameToVariable(/^\d/.test(name) ? `mcp_${name}` : name);
 }
 
 function about(description: string | undefined): string {
   return description === undefined ? "" : ` (${description.replace(/\.$/, "")})`;
-}
-
-function withoutEmpty(entry: Readonly<Record<string, unknown>>) {
-  return Object.fromEntries(
-    Object.entries(entry).filter(([, value]) =>
-      value !== undefined && value !== null &&
-      (typeof value !== "object" || Object.keys(value).length > 0)
-    ),
-  );
 }
 
 function notRemote({ name, remotes = [], packages = [] }: RegistryServer): string {

@@ -1,4 +1,5 @@
 import { capBody } from "../../shared/platform/net/cap_body.ts";
+import { readNamedFile } from "../files/read_named_file.ts";
 import { CommandError } from "../cli/run_command.ts";
 
 const TIMEOUT_MS = 15_000;
@@ -10,9 +11,13 @@ const MAX_BYTES = 5 * 1024 * 1024;
  *
  * @throws CommandError with the reason if it cannot be read.
  */
-export async function readDescription(source: string): Promise<string> {
+export async function readDescription(
+  source: string,
+  { maxBytes = MAX_BYTES }: { readonly maxBytes?: number } = {},
+): Promise<string> {
+  if (!/^https?:\/\//.test(source)) return await readNamedFile(source);
   try {
-    return /^https?:\/\//.test(source) ? await fetchText(source) : await Deno.readTextFile(source);
+    return await fetchText(source, maxBytes);
   } catch (cause) {
     if (cause instanceof CommandError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -20,10 +25,10 @@ export async function readDescription(source: string): Promise<string> {
   }
 }
 
-async function fetchText(url: string): Promise<string> {
+async function fetchText(url: string, maxBytes: number): Promise<string> {
   const headers = { accept: "application/json" };
   const response = await fetch(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
-  if (response.ok) return await capBody(response, MAX_BYTES).text();
+  if (response.ok) return await capBody(response, maxBytes).text();
   await response.body?.cancel();
   throw new CommandError(`Cannot read ${url}: it answers HTTP ${response.status}`);
 }

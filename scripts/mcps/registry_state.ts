@@ -1,4 +1,5 @@
 import { z } from "../../shared/vendor/zod.js";
+import { CLOSED_SETS } from "../../shared/platform/db/closed_sets.ts";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import type { RegistryState } from "./plan_sync.ts";
 import { SECRET_PREFIX, type WantedServer } from "../../shared/gateway/mcps_file/wanted_server.ts";
@@ -17,6 +18,7 @@ const toolSchema = z.object({
   credential_secret_name: z.string().nullable(),
   credential_type: z.enum(["api_key", "bearer_token"]).nullable().catch(null),
   credential_description: z.string().nullable(),
+  audience: z.enum(CLOSED_SETS.tools.audience),
   is_active: z.boolean(),
   source: z.enum(["manual", "yaml"]),
   agentCount: z.coerce.number(),
@@ -34,7 +36,7 @@ export async function readRegistry(
   const tools = await sql`
     select tool.id, tool.slug, tool.name, tool.type, tool.description, tool.config,
       tool.credential_secret_name, tool.credential_type, tool.credential_description,
-      tool.is_active, tool.source,
+      tool.audience, tool.is_active, tool.source,
       (select count(*) from public.agent_tools granted where granted.tool_id = tool.id)
         as "agentCount"
     from public.tools tool

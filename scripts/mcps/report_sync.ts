@@ -17,9 +17,15 @@ export function syncToJson(plan: SyncPlan, isDryRun: boolean): string {
 
 /** Formats a sync's result as text. */
 export function syncToText(plan: SyncPlan, isDryRun: boolean): string {
-  const servers = plan.servers.map(({ slug, change, fields, agentCount }) => {
+  const servers = plan.servers.map(({ slug, change, fields, agentCount, row }) => {
+    const isNew = change === "added" || fields.includes("audience");
     const notes = [
-      ...fields,
+      ...fields.filter((field) => field !== "audience"),
+      ...(isNew && row?.audience === "everyone"
+        ? [`grants mcp:${slug} to everyone who may run jobs`]
+        : fields.includes("audience")
+        ? [`withdraws mcp:${slug} from everyone without a grant`]
+        : []),
       ...(agentCount > 0 ? [`${agentCount} agents lose it`] : []),
     ];
     return line(change.replace("_", " "), slug, notes);

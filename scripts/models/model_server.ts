@@ -1,4 +1,5 @@
 import type { RequestListener, Server } from "node:http";
+import { SCRIPTED_AGENT_HEADER } from "../../shared/models/llm/scripted_model.ts";
 import { LOOPBACK_CALLERS, refusalOf } from "../../stack/local_callers.ts";
 import { type AimockFixture, type AimockRequest, loadAimock } from "../deps.ts";
 import { YamlFileError } from "../yaml/read_located_yaml.ts";
@@ -123,8 +124,10 @@ function refuseForeignCallers(server: Server): void {
   server.on("request", (request, response) => {
     const { host = "", origin = null } = request.headers;
     const refusal = refusalOf({ hosts: [host], origin }, LOOPBACK_CALLERS);
-    if (refusal === null) return answer.forEach((listener) => listener(request, response));
-    response.writeHead(refusal.status).end();
+    if (refusal !== null) return response.writeHead(refusal.status).end();
+    // The library passes on only this header, as `_context`.
+    request.headers["x-aimock-context"] = request.headers[SCRIPTED_AGENT_HEADER];
+    answer.forEach((listener) => listener(request, response));
   });
 }
 

@@ -21,6 +21,8 @@ export interface ScriptedCall {
 
 /** A request to a model, independent of the provider's format. */
 export interface ScriptedRequest {
+  /** The slug of the agent that asks; null for a tool. */
+  readonly agent: string | null;
   readonly model: string;
   readonly system: string;
   readonly messages: readonly ScriptedMessage[];

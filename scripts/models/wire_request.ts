@@ -15,6 +15,8 @@ const messageSchema = z.object({
 
 const requestSchema = z.object({
   model: z.string(),
+  /** The name of the model server's library for what `model_server.ts` reads from the header. */
+  _context: z.string().optional(),
   messages: z.array(messageSchema),
   tools: z.array(z.object({
     function: z.object({ name: z.string(), description: z.string().nullish() }),
@@ -28,7 +30,7 @@ const googleResultSchema = z.union([
 
 /** Reads a request as the model server hands it over: all three formats as chat completions. */
 export function parseWireRequest(wire: unknown): ScriptedRequest {
-  const { model, messages, tools = [] } = requestSchema.parse(wire);
+  const { model, _context: agent = null, messages, tools = [] } = requestSchema.parse(wire);
   const isSystem = (message: { role: string }) => message.role === "system";
   const nameOfCall = new Map(
     messages.flatMap(({ tool_calls = [] }) =>
@@ -36,6 +38,7 @@ export function parseWireRequest(wire: unknown): ScriptedRequest {
     ),
   );
   return {
+    agent,
     model,
     system: messages.filter(isSystem).map(({ content }) => toText(content)).join("\n\n"),
     messages: messages.filter((message) => !isSystem(message)).map((message) =>

@@ -10,6 +10,7 @@ const ASKED: ScriptedMessage = {
 
 function request(input: string, ...messages: ScriptedMessage[]): ScriptedRequest {
   return {
+    agent: "writer",
     model: "demo",
     system: "You write a short announcement about the topic in the input.",
     messages: [{ role: "user", text: input }, ...messages],

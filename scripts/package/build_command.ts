@@ -23,7 +23,6 @@ export async function buildCommand(): Promise<string> {
       lineLimit: 120,
       legalComments: "none",
       logLevel: "silent",
-      banner: { js: "#!/usr/bin/env node" },
       plugins: [installedPackages(folder)],
     });
     if (output === undefined) throw new Error("Cannot build the command: esbuild wrote no file");

@@ -45,7 +45,9 @@ export async function buildPackage(
   { withConsole = true }: { readonly withConsole?: boolean } = {},
 ): Promise<BuiltPackage> {
   const client = await buildClient(folder);
-  await Deno.writeTextFile(join(folder, "supaswarm.js"), await buildCommand(), { mode: 0o755 });
+  await Deno.writeTextFile(join(folder, "command.js"), await buildCommand());
+  await Deno.copyFile(join(CLIENT_FOLDER, "command/entry.js"), join(folder, "supaswarm.js"));
+  await Deno.chmod(join(folder, "supaswarm.js"), 0o755);
   const names = await writeRelease(join(folder, "release"));
   const programs = join(folder, "programs");
   await writePrograms(programs, names);

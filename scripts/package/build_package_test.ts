@@ -42,6 +42,7 @@ Deno.test("the package is a module of its own, whose types find mistakes", async
         "SwarmChat",
         "SwarmClientError",
         "createSwarm",
+        "readableJson",
       ]);
     });
     await t.step("a page downloads at most 12 KB for it", () => {

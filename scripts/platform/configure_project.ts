@@ -1,6 +1,6 @@
 import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
-import { SCRIPTED_PROVIDER } from "../../shared/models/llm/scripted_provider.ts";
+import { SCRIPTED_PROVIDER } from "../../shared/models/llm/scripted_model.ts";
 import type { LocalModels } from "./find_local_models.ts";
 import { ollamaUrl } from "./ollama_url.ts";
 import { storeSecret } from "./store_secret.ts";

@@ -4,21 +4,24 @@ import {
   type Environment,
   type FunctionLimits,
   functionLimits,
-  withoutEmpty,
 } from "../../stack/stack_environment.ts";
+import { withoutEmpty } from "../../shared/platform/values/without_empty.ts";
 
 /** Prefix of the product's own settings, which functions may read. */
 const SETTING_PREFIX = "SUPASWARM_";
 /** The functions of a stack always use the stack's database. */
-const DATABASE_VARIABLE = "SUPASWARM_DB_URL";
+const DATABASE_VARIABLES: readonly string[] = ["SUPASWARM_DB_URL", "SUPASWARM_DB_POOL_MODE"];
 
 /**
  * Returns the product's settings for functions. They do not include keys of model providers and
  * tools, which code reads from Vault.
+ *
+ * @param db The kind or the address of the stack's database.
  */
 export function functionSettings(
   environment: Environment,
   { wallClockMs, cpu }: FunctionLimits,
+  db: string,
 ): Environment {
   const settings = Object.entries(withoutEmpty(environment)).filter(([name]) => isSetting(name));
   return {
@@ -28,6 +31,8 @@ export function functionSettings(
     SUPASWARM_WALL_CLOCK_SECONDS: String(Math.max(1, Math.floor(wallClockMs / 1_000))),
     SUPASWARM_CPU_SOFT_MS: String(cpu?.softMs ?? 0),
     SUPASWARM_CPU_HARD_MS: String(cpu?.hardMs ?? 0),
+    // All connections share the embedded database's only session.
+    ...db === "pglite" ? { SUPASWARM_DB_POOL_MODE: "transaction" } : {},
   };
 }
 
@@ -37,7 +42,7 @@ export function functionSettings(
  * @throws SwarmError CONFIG_INVALID with the name of the variable.
  */
 export function checkSettings(environment: Environment): void {
-  const settings = functionSettings(environment, functionLimits(environment));
+  const settings = functionSettings(environment, functionLimits(environment), "pglite");
   readConfig((name) => ({ ...settings, ...PLATFORM_VARIABLES })[name]);
 }
 
@@ -49,6 +54,6 @@ const PLATFORM_VARIABLES: Environment = {
 };
 
 function isSetting(name: string): boolean {
-  if (name === DATABASE_VARIABLE) return false;
+  if (DATABASE_VARIABLES.includes(name)) return false;
   return name.startsWith(SETTING_PREFIX) || name.startsWith("OTEL_") && name in ENV_VARIABLES;
 }

@@ -9,7 +9,6 @@ import { startLocalFileServer } from "../files/local_file_server.ts";
 import { loadYaml } from "../deps.ts";
 import { DEMO_AGENTS } from "../models/demo_agents.ts";
 import { type ModelServer, startModelServer } from "../models/model_server.ts";
-import { agentsWithPrompt } from "../models/script/agents_with_prompt.ts";
 import { createScriptFinder } from "../models/script/script_finder.ts";
 import { configureProject } from "./configure_project.ts";
 import { checkSettings, functionSettings } from "./function_settings.ts";
@@ -60,15 +59,13 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
   const stack = await startStack({
     ...options,
     env,
-    functionSettings,
+    functionSettings: (variables, limits) => functionSettings(variables, limits, options.db),
     startCompanion: async (stops) => {
-      const server = await startScriptedModels(stops);
+      const server = await startScriptedModels(options.projectRoot, stops);
       models.resolve(server);
       opened.push({ url: server.url, serves: "the scripted model, for agents with a script" });
       return {
         prepare: async (stack) => {
-          // First, because tasks of an earlier start continue as soon as the project is prepared.
-          await playScripts(server, { ...options, ...stack, stops });
           copiedSecrets.push(
             ...await prepareProject({ ...stack, models: server, env, stops, opened, localModels }),
           );
@@ -81,28 +78,18 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
   return { ...stack, models: await models.promise, opened, copiedSecrets, localModels };
 }
 
-async function startScriptedModels(stops: StopSequence): Promise<ModelServer> {
+async function startScriptedModels(
+  projectRoot: string,
+  stops: StopSequence,
+): Promise<ModelServer> {
   const server = await startModelServer();
   stops.add("scripted models", () => server.stop());
-  return server;
-}
-
-async function playScripts(
-  server: ModelServer,
-  { projectRoot, dbUrl, stops }: {
-    readonly projectRoot: string;
-    readonly dbUrl: string;
-    readonly stops: StopSequence;
-  },
-): Promise<void> {
-  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "scripted models" });
-  stops.add("connection of the scripts", () => sql.end({ timeout: 1 }));
   server.useFinder(createScriptFinder({
     folder: join(projectRoot, "agents"),
     programs: DEMO_AGENTS,
-    agentsOf: (system) => agentsWithPrompt(sql, system),
     yaml: await loadYaml(),
   }));
+  return server;
 }
 
 /** @returns The names of the secrets that were copied to Vault. */

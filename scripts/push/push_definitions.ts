@@ -6,6 +6,7 @@ import {
   DEFINITION_KINDS,
   type RegistryDefinition,
 } from "../../shared/engine/definitions/definition.ts";
+import { toolSecrets } from "../../shared/engine/definitions/tool_secrets.ts";
 import { CommandError } from "../cli/run_command.ts";
 import { YamlFileError } from "../yaml/read_located_yaml.ts";
 import type { SyncPlan } from "../mcps/plan_sync.ts";
@@ -29,20 +30,25 @@ const changeSchema = z.object({
   }).prefault({}),
 });
 
+const problemSchema = z.object({
+  kind: z.string(),
+  name: z.string(),
+  field: z.string(),
+  problem: z.string(),
+  hint: z.string(),
+});
+
 const planSchema = z.object({
   changes: z.array(changeSchema),
   /** What the pushed definitions lack: scopes, secrets, names. */
-  problems: z.array(z.object({
-    kind: z.string(),
-    name: z.string(),
-    field: z.string(),
-    problem: z.string(),
-    hint: z.string(),
-  })),
+  problems: z.array(problemSchema),
 });
 
 /** The change of one definition. */
 export type DefinitionChange = z.infer<typeof changeSchema>;
+
+/** What people should know of a definition before they rely on it. */
+type PushProblem = z.infer<typeof problemSchema>;
 
 /** What a push changed, or would change. */
 export interface PushPlan extends z.infer<typeof planSchema> {
@@ -70,6 +76,20 @@ class RolledBack extends Error {
   }
 }
 
+/** The secrets that a tool sent to another host before. */
+function newDestinations({ kind, slug, before, after }: DefinitionChange): PushProblem[] {
+  if (kind !== "tool" || before === undefined || after === undefined) return [];
+  const [was, is] = [toolSecrets(before), toolSecrets(after)];
+  if (was === null || is === null || was.host === is.host) return [];
+  return is.secrets.filter((name) => was.secrets.includes(name)).map((name) => ({
+    kind,
+    name: slug,
+    field: "config.url",
+    problem: `sends the secret ${name} to ${is.host}; before, to ${was.host}`,
+    hint: "If you did not intend this, restore the address, or name another secret.",
+  }));
+}
+
 /**
  * Writes definitions and MCP servers into the registry, in one transaction. A repeated push changes
  * nothing.
@@ -89,7 +109,12 @@ export async function pushDefinitions(sql: Sql, options: PushOptions): Promise<P
           p_prune => ${isPruning},
           p_pushed_by => ${pushedBy}
         ) as plan`;
-      const plan = { ...planSchema.parse(row?.plan), servers: synced };
+      const { changes, problems } = planSchema.parse(row?.plan);
+      const plan = {
+        changes,
+        problems: [...problems, ...changes.flatMap(newDestinations)],
+        servers: synced,
+      };
       if (isDryRun) {
         // What is checked at the end of a transaction.
         await transaction`set constraints all immediate`;

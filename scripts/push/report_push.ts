@@ -2,9 +2,12 @@ import type { DefinitionFile } from "../../shared/engine/definitions/definition.
 import { writeDefinitions } from "../../shared/engine/definitions/write_definitions.ts";
 import type { WriteYaml } from "../../shared/engine/definitions/definition.ts";
 import type { JsonObject } from "../../shared/platform/values/json.ts";
+import { toolSecrets } from "../../shared/engine/definitions/tool_secrets.ts";
 import { isEmptyPlan } from "../mcps/plan_sync.ts";
 import { syncToJson, syncToText } from "../mcps/report_sync.ts";
 import type { DefinitionChange, PushPlan } from "./push_definitions.ts";
+import type { FileWarning } from "./read_push_files.ts";
+import { withHint } from "../../shared/platform/errors/with_hint.ts";
 
 /** Shows how the text of a file changes, as a unified diff. */
 export type DiffTexts = (path: string, before: string, after: string) => string;
@@ -16,12 +19,17 @@ export function isUnchanged({ changes, servers }: PushPlan): boolean {
 }
 
 /** Formats a push's result as one line of JSON. */
-export function pushToJson(plan: PushPlan, isDryRun: boolean): string {
+export function pushToJson(
+  plan: PushPlan,
+  isDryRun: boolean,
+  warnings: readonly FileWarning[],
+): string {
   return JSON.stringify({
     dry_run: isDryRun,
     is_changed: !isUnchanged(plan),
     changes: plan.changes,
     problems: plan.problems,
+    warnings,
     ...plan.servers === null ? {} : { mcps: JSON.parse(syncToJson(plan.servers, isDryRun)) },
   });
 }
@@ -34,6 +42,8 @@ export function pushToText(
 ): string {
   const lines = plan.changes.flatMap((change) => [
     `${change.change.padEnd(10)} ${change.kind} ${change.slug}${noteOf(change)}`,
+    ...audienceLines(change),
+    ...secretLines(change),
     ...affectedLines(change),
     ...change.change === "changed" ? diffLines(change, writeYaml, diff) : [],
   ]);
@@ -41,7 +51,7 @@ export function pushToText(
     ? []
     : syncToText(plan.servers, isDryRun).split("\n").slice(0, -1);
   const problems = plan.problems.map(({ kind, name, field, problem, hint }) =>
-    `warning    ${kind} ${name}: ${field} ${problem}. ${hint}`
+    withHint(`warning    ${kind} ${name}: ${field} ${problem}`, hint)
   );
   return [...lines, ...servers, ...problems, summary(plan, isDryRun)].join("\n");
 }
@@ -53,6 +63,25 @@ function noteOf({ change, fields, drift }: DefinitionChange): string {
     ...drift.length > 0 ? [`${drift.join(", ")} changed in the database since the last push`] : [],
   ];
   return notes.length === 0 ? "" : ` (${notes.join("; ")})`;
+}
+
+/** Who may use a tool from now on, or no longer. */
+function audienceLines({ kind, slug, before = {}, after = {} }: DefinitionChange): string[] {
+  const [was, is] = [before, after].map(({ audience }) => kind === "tool" && audience === EVERYONE);
+  if (was === is) return [];
+  const change = is
+    ? `grants mcp:${slug} to everyone who may run jobs`
+    : `withdraws mcp:${slug} from everyone without a grant`;
+  return [`           ${change}`];
+}
+
+const EVERYONE = "everyone";
+
+/** Which secrets a new tool sends to which host. */
+function secretLines({ kind, change, after = {} }: DefinitionChange): string[] {
+  const sent = kind === "tool" && change === "created" ? toolSecrets(after) : null;
+  if (sent === null || sent.secrets.length === 0) return [];
+  return [`           sends the secret ${sent.secrets.join(", ")} to ${sent.host}`];
 }
 
 function affectedLines({ change, affected }: DefinitionChange): string[] {

@@ -7,7 +7,7 @@ import { watchFolders } from "../../stack/watch_folders.ts";
 import { isEmptyPlan } from "../mcps/plan_sync.ts";
 import { scriptProblems } from "../models/script/script_problems.ts";
 import { pushDefinitions, type PushOptions, type PushPlan } from "./push_definitions.ts";
-import { readPushFiles } from "./read_push_files.ts";
+import { type FileWarning, readPushFiles } from "./read_push_files.ts";
 
 const FOLDER = "agents";
 const MCPS_FILE = "external-mcps.yaml";
@@ -32,11 +32,12 @@ export async function watchDefinitions(
 ): Promise<() => Promise<void>> {
   const folder = join(projectRoot, FOLDER);
   const mcps = { path: join(projectRoot, MCPS_FILE), isRequired: false };
-  /** The contents of what was pushed, or was there at the start. */
+  /** The contents of what was pushed, or existed at the start. */
   const known = new Map<string, string>();
 
   async function push(): Promise<void> {
-    const { definitions, servers } = await readPushFiles({ folder, mcps, environment });
+    const { definitions, servers, warnings } = await readPushFiles({ folder, mcps, environment });
+    logWarnings(warnings, log);
     const files = contentsOf(definitions, servers);
     const isSaved = (key: string) => known.get(key) !== files.get(key);
     await write(
@@ -48,7 +49,8 @@ export async function watchDefinitions(
 
   async function pushMissing(): Promise<void> {
     const registered = await registeredKeys(sql);
-    const { definitions, servers } = await readPushFiles({ folder, mcps, environment });
+    const { definitions, servers, warnings } = await readPushFiles({ folder, mcps, environment });
+    logWarnings(warnings, log);
     const lacksServer = servers?.entries.some(({ slug, entry }) =>
       entry.enabled && !registered.has(keyOf({ kind: "server", slug }))
     );
@@ -120,6 +122,12 @@ function contentsOf(
 ): ReadonlyMap<string, string> {
   const entries = definitions.map((one) => [keyOf(one), JSON.stringify(one)] as const);
   return new Map([...entries, [MCPS_FILE, JSON.stringify(servers?.entries ?? null)]]);
+}
+
+function logWarnings(warnings: readonly FileWarning[], log: Logger): void {
+  for (const { at, message } of warnings) {
+    log("warn", "definition.repaired", { file: at, problem: message });
+  }
 }
 
 function logPlan({ changes, problems, servers }: PushPlan, log: Logger): void {

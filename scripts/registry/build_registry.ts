@@ -35,18 +35,13 @@ export async function buildRegistry(): Promise<readonly BuiltFile[]> {
   return [...built, { path: "r/registry.json", text: jsonText(JSON.parse(source)) }];
 }
 
-/** The names of built files that differ from the sources, or that no item has anymore. */
-export async function staleFiles(): Promise<readonly string[]> {
-  const built = await buildRegistry();
-  const stale: string[] = [];
-  for (const { path, text } of built) {
-    const found = await Deno.readTextFile(join(REGISTRY_FOLDER, path)).catch(() => null);
-    if (found !== text) stale.push(path);
-  }
+/** The files of `registry/r` that are not built any more. */
+export async function leftFiles(built: readonly BuiltFile[]): Promise<readonly string[]> {
+  const left: string[] = [];
   for await (const { name } of Deno.readDir(join(REGISTRY_FOLDER, "r"))) {
-    if (!built.some(({ path }) => path === `r/${name}`)) stale.push(`r/${name}`);
+    if (!built.some(({ path }) => path === `r/${name}`)) left.push(`r/${name}`);
   }
-  return stale;
+  return left;
 }
 
 function jsonText(value: unknown): string {

@@ -20,6 +20,7 @@ interface CreatedNames {
   readonly functions: readonly string[];
   readonly schemas: readonly string[];
   readonly cronJobs: readonly string[];
+  readonly queues: readonly string[];
 }
 
 /** Reads the created names from the sources' own statements, each of which begins a line. */
@@ -33,6 +34,7 @@ export function createdNames(sources: readonly SchemaSource[]): CreatedNames {
     functions: namesAfter(text, /^create function (\w+\.\w+)/gm).filter(isForeign),
     schemas,
     cronJobs: namesAfter(text, /^select cron\.schedule\('([^']+)'/gm),
+    queues: namesAfter(text, /^select pgmq\.create\('([^']+)'/gm),
   };
 }
 
@@ -40,14 +42,15 @@ function namesAfter(text: string, pattern: RegExp): string[] {
   return [...new Set(Array.from(text.matchAll(pattern), ([, name]) => name ?? ""))].sort();
 }
 
-/** The extensions that the sources create. */
-const EXTENSIONS = ["pgmq", "pg_net", "pg_cron", "supabase_vault", "vector"];
-
 function preflight(version: string, sources: readonly SchemaSource[]): string {
-  const { relations, functions, schemas, cronJobs } = createdNames(sources);
+  const { relations, functions, schemas, cronJobs, queues } = createdNames(sources);
+  const text = sources.map(({ sql }) => sql).join("\n");
+  const extensions = namesAfter(text, /^ *create extension (\w+)/gm);
+  const placed = namesAfter(text, /^ *create extension (\w+) with schema extensions;/gm);
   return `do $preflight$
 declare
   v_problems text[];
+  v_last_run timestamptz;
 begin
   if to_regprocedure('private.schema_version()') is not null then
     execute 'select array[format(''version %s is installed'', private.schema_version())]' into v_problems;
@@ -61,8 +64,15 @@ begin
   v_problems := v_problems
     || array(
       select format('the extension %s is not available', wanted.name)
-      from unnest(${list(EXTENSIONS)}) as wanted (name)
+      from unnest(${list(extensions)}) as wanted (name)
       where not exists (select from pg_catalog.pg_available_extensions as available where available.name = wanted.name)
+    )
+    || array(
+      select format('the extension %s is in schema %s instead of extensions', extname, extnamespace::regnamespace)
+      from pg_catalog.pg_extension
+      where extrelocatable and extname = any (${
+    list(placed)
+  }) and extnamespace <> 'extensions'::regnamespace
     )
     || array(
       select format('the schema %s exists', wanted.name)
@@ -80,6 +90,11 @@ begin
       join pg_catalog.pg_proc as function
         on function.pronamespace = to_regnamespace(split_part(wanted.name, '.', 1))
         and function.proname = split_part(wanted.name, '.', 2)
+    )
+    || array(
+      select format('the queue %s exists', wanted.name)
+      from unnest(${list(queues)}) as wanted (name)
+      where to_regclass('pgmq.q_' || wanted.name) is not null
     );
   if to_regclass('cron.job') is not null then
     execute $jobs$
@@ -90,6 +105,20 @@ begin
     raise exception using
       message = format('Cannot install SupaSwarm ${version}: %s', array_to_string(v_problems, '; ')),
       hint = 'Nothing was changed. Rename or move what exists, or install with "npx supaswarm init", which uses schemas of its own.';
+  end if;
+  if to_regclass('cron.job_run_details') is not null then
+    execute $runs$
+      select start_time from cron.job_run_details
+      -- Jobs that run each hour or more often, so that a stop shows.
+      where exists (select from cron.job where active and schedule ~ '^([0-9]+ seconds?|[0-9*/,-]+( [*]){4})$')
+      order by runid desc
+      limit 1
+    $runs$ into v_last_run;
+    if v_last_run < clock_timestamp() - interval '2 hours' then
+      raise warning using
+        message = format('Cron seems to have stopped: its last job ran at %s', v_last_run),
+        hint = 'Tasks wait while it does not run. Restart the database, then check again with "npx supaswarm doctor".';
+    end if;
   end if;
 end;
 $preflight$;

@@ -1,6 +1,6 @@
 import type { RegistryDefinition } from "../../shared/engine/definitions/definition.ts";
 
-const BEGIN = "-- Generated from agents/ by `deno task schemas:generate`.\n";
+const BEGIN = "-- Generated from agents/ by `deno task generate schemas`.\n";
 const END = "-- End of the generated part.\n";
 
 /**

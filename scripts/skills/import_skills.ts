@@ -2,7 +2,10 @@ import { z } from "../../shared/vendor/zod.js";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { toSwarmError } from "../../shared/platform/db/to_swarm_error.ts";
 import { findSkills } from "../../shared/engine/skills/find_skills.ts";
-import { parseSkill, type ParseYaml } from "../../shared/engine/skills/parse_skill.ts";
+import { parseSkill, type SkillWarning } from "../../shared/engine/skills/parse_skill.ts";
+import type { ParseYaml } from "../../shared/engine/skills/parse_yaml.ts";
+import { skillProblem } from "../../shared/engine/skills/skill_problem.ts";
+import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import type { ParsedSkill, SkillFile } from "../../shared/engine/skills/skill.ts";
 import { toStorableJson, toStorableText } from "../../shared/platform/values/storable_json.ts";
 
@@ -19,6 +22,18 @@ export interface ImportedSkill {
   readonly notImported: readonly string[];
 }
 
+/** A skill that could not be imported. */
+export interface RefusedSkill extends SkillWarning {
+  readonly hint: string;
+}
+
+/** The result of an import: what was written, what was not, and what was not read as it is written. */
+export interface SkillImport {
+  readonly skills: readonly ImportedSkill[];
+  readonly refused: readonly RefusedSkill[];
+  readonly warnings: readonly SkillWarning[];
+}
+
 const storedRow = z.object({
   name: z.string(),
   description: z.string(),
@@ -29,26 +44,54 @@ const storedRow = z.object({
 });
 
 /**
- * Imports all skills of a tree of files into the registry. Reads all of them before it writes the
- * first, and writes them in one transaction. A repeated import changes nothing.
+ * Imports the skills of a tree of files into the registry, in one transaction. Those that cannot be
+ * read do not keep out the others. A repeated import changes nothing.
  *
- * @throws SKILL_INVALID, DATABASE_UNAVAILABLE
+ * @throws SKILL_INVALID if the files have no skill, or a path leads out of them;
+ * DATABASE_UNAVAILABLE
  */
 export async function importSkills(
   sql: Sql,
   files: readonly SkillFile[],
   parseYaml: ParseYaml,
-): Promise<readonly ImportedSkill[]> {
-  const skills = findSkills(files).map((folder) => parseSkill(folder.files, parseYaml));
+): Promise<SkillImport> {
+  const { skills, refused, warnings } = readSkills(files, parseYaml);
   try {
     return await sql.begin(async (transaction) => {
       const imported: ImportedSkill[] = [];
       for (const skill of skills) imported.push(await importSkill(transaction, skill));
-      return imported;
+      return { skills: imported, refused, warnings };
     });
   } catch (error) {
     throw toSwarmError(error, "import the skills");
   }
+}
+
+function readSkills(files: readonly SkillFile[], parseYaml: ParseYaml) {
+  const skills = new Map<string, ParsedSkill>();
+  const refused: RefusedSkill[] = [];
+  const warnings: SkillWarning[] = [];
+  for (const folder of findSkills(files)) {
+    const found: SkillWarning[] = [];
+    const place = { path: `${folder.path}/SKILL.md`.replace(/^\//, ""), line: 1 };
+    try {
+      const skill = parseSkill(folder.files, parseYaml, {
+        path: folder.path,
+        warn: (one) => found.push(one),
+      });
+      if (skills.has(skill.skillId)) {
+        const message = `name: another folder has the skill ${skill.skillId}, too; it is used`;
+        warnings.push({ ...place, message });
+        continue;
+      }
+      skills.set(skill.skillId, skill);
+      warnings.push(...found);
+    } catch (error) {
+      if (!(error instanceof SwarmError)) throw error;
+      refused.push({ ...place, ...skillProblem(error), hint: error.hint });
+    }
+  }
+  return { skills: [...skills.values()], refused, warnings };
 }
 
 type Transaction = Parameters<Parameters<Sql["begin"]>[1]>[0];

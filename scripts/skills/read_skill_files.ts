@@ -5,6 +5,12 @@ import { MAX_FILE_BYTES, MAX_FILE_COUNT, MAX_TOTAL_BYTES } from "./archive_limit
 import { readTarGz } from "./read_tar.ts";
 import { readZip } from "./read_zip.ts";
 
+/** Which files an import reads. */
+export interface ReadOptions {
+  /** By the path in a folder; the limits count only these. @default all */
+  readonly isWanted?: (path: string) => boolean;
+}
+
 /**
  * Reads all files of a folder, or of a `.zip`, `.skill`, `.tar.gz` or `.tgz` archive.
  *
@@ -12,11 +18,14 @@ import { readZip } from "./read_zip.ts";
  *
  * @throws SKILL_INVALID when there is nothing to read, or too much.
  */
-export async function readSkillFiles(path: string): Promise<readonly SkillFile[]> {
+export async function readSkillFiles(
+  path: string,
+  { isWanted = () => true }: ReadOptions = {},
+): Promise<readonly SkillFile[]> {
   const info = await Deno.lstat(path).catch((cause) => {
     throw invalid(`Cannot read ${path}: it does not exist or is not readable`, cause);
   });
-  if (info.isDirectory) return await readFolder(path);
+  if (info.isDirectory) return await readFolder(path, isWanted);
   if (!info.isFile) throw invalid(`Cannot read ${path}: it is neither a folder nor a file`);
   if (info.size > MAX_TOTAL_BYTES) {
     throw invalid(`Cannot read ${path}: it is larger than ${MAX_TOTAL_BYTES} bytes`);
@@ -28,7 +37,10 @@ export async function readSkillFiles(path: string): Promise<readonly SkillFile[]
   throw invalid(`Cannot read ${path}: it is not a .zip, .skill, .tar.gz or .tgz archive`);
 }
 
-async function readFolder(root: string): Promise<readonly SkillFile[]> {
+async function readFolder(
+  root: string,
+  isWanted: (path: string) => boolean,
+): Promise<readonly SkillFile[]> {
   const files: SkillFile[] = [];
   let totalBytes = 0;
 
@@ -38,11 +50,11 @@ async function readFolder(root: string): Promise<readonly SkillFile[]> {
       if (entry.isDirectory && entry.name !== ".git" && entry.name !== "node_modules") {
         await walk(path);
       }
-      if (!entry.isFile) continue;
+      if (!entry.isFile || !isWanted(path)) continue;
       const { size } = await Deno.lstat(join(root, path));
       totalBytes += size;
       if (files.length >= MAX_FILE_COUNT || size > MAX_FILE_BYTES || totalBytes > MAX_TOTAL_BYTES) {
-        throw invalid(`Cannot read ${root}: it has more or larger files than a skill may have`);
+        throw invalid(`Cannot read ${root}: it has more or larger files than an import may have`);
       }
       files.push({ path, bytes: await Deno.readFile(join(root, path)) });
     }
@@ -55,6 +67,6 @@ async function readFolder(root: string): Promise<readonly SkillFile[]> {
 function invalid(message: string, cause?: unknown): SwarmError {
   return new SwarmError("SKILL_INVALID", message, {
     cause,
-    hint: "Pass a skill's folder, a folder of such folders, or an archive of either.",
+    hint: "Pass a folder, or a .zip, .skill, .tar.gz or .tgz archive of it.",
   });
 }

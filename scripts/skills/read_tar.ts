@@ -93,9 +93,22 @@ function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
 }
 
+/** Each piece unpacks to at most a thousand times its size before the next one is read. */
+const PIECE_BYTES = 4_096;
+
+function piecesOf(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let offset = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (offset >= bytes.byteLength) return controller.close();
+      controller.enqueue(new Uint8Array(bytes.subarray(offset, offset + PIECE_BYTES)));
+      offset += PIECE_BYTES;
+    },
+  }, { highWaterMark: 0 });
+}
+
 async function gunzip(archive: Uint8Array): Promise<Uint8Array> {
-  const stream = new Blob([archive.slice()]).stream()
-    .pipeThrough(new DecompressionStream("gzip"));
+  const stream = piecesOf(archive).pipeThrough(new DecompressionStream("gzip"));
   const chunks: Uint8Array[] = [];
   let totalBytes = 0;
   try {

@@ -1,9 +1,17 @@
-const MAX_CELL_LENGTH = 80;
-
-/** Formats rows as an aligned text table. Cuts long values. The first row defines the columns. */
-export function formatTable(rows: readonly Readonly<Record<string, unknown>>[]): string {
+/**
+ * Formats rows as an aligned text table. The first row defines the columns.
+ *
+ * @param maxCellLength Longer values are cut. @default 80
+ */
+export function formatTable(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  maxCellLength = 80,
+): string {
   const names = Object.keys(rows[0] ?? {});
-  const lines = [names, ...rows.map((row) => names.map((name) => toCell(row[name])))];
+  const lines = [
+    names,
+    ...rows.map((row) => names.map((name) => toCell(row[name], maxCellLength))),
+  ];
   const widths = names.map((_, column) =>
     Math.max(...lines.map((line) => line[column]?.length ?? 0))
   );
@@ -13,7 +21,7 @@ export function formatTable(rows: readonly Readonly<Record<string, unknown>>[]):
   return [head, widths.map((width) => "-".repeat(width)).join("-+-"), ...body].join("\n");
 }
 
-function toCell(value: unknown): string {
+function toCell(value: unknown, maxLength: number): string {
   const text = value === null || value === undefined
     ? ""
     : value instanceof Date
@@ -22,5 +30,5 @@ function toCell(value: unknown): string {
     ? JSON.stringify(value)
     : String(value);
   const line = text.replaceAll("\n", "\\n");
-  return line.length <= MAX_CELL_LENGTH ? line : `${line.slice(0, MAX_CELL_LENGTH - 1)}…`;
+  return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1)}…`;
 }

@@ -15,3 +15,9 @@ Deno.test("formatTable() aligns columns, shows null as an empty cell and JSON as
   assert.equal(second, "x       | []      | line\\nbreak");
   assert.ok(third?.endsWith(`${"n".repeat(79)}…`));
 });
+
+Deno.test("formatTable() keeps long values whole where nothing is to be cut", () => {
+  const text = formatTable([{ note: "x".repeat(500) }], Infinity);
+
+  assert.ok(text.includes("x".repeat(500)));
+});

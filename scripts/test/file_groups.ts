@@ -3,7 +3,7 @@ import type { FileGroups, TestGroup } from "./plan_batches.ts";
 
 /** These tests need no platform, so starting a process takes longer than they do. */
 const UNITS: TestGroup = { name: "units", filesPerProcess: 24 };
-const UNIT_FOLDERS = /^tests\/(conformance|docs|models)\//;
+const UNIT_FOLDERS = /^tests\/(conformance|docs|models|tolerance)\//;
 
 /** The simulation, which these tests import, replaces the clock, randomness and keys of its process. */
 const SIMULATED: TestGroup = { name: "simulated", filesPerProcess: 12 };

@@ -5,6 +5,7 @@ import { readFileGroups } from "./file_groups.ts";
 import { createRunFolder } from "./once_per_run.ts";
 import { planBatches, planRepetitions, type TestBatch } from "./plan_batches.ts";
 import { type BatchReport, runBatch } from "./run_batch.ts";
+import { type Progress, showProgress } from "./show_progress.ts";
 import { batchLine } from "./summarize.ts";
 import { pgtapFilesEnv } from "./test_database.ts";
 
@@ -19,6 +20,8 @@ export interface TestSuite {
   readonly projectRoot: string;
   /** Files and folders, relative to the root. */
   readonly paths: readonly string[];
+  /** Files and folders in `paths` that are left out. */
+  readonly except?: readonly string[] | undefined;
   /** Run only tests whose name contains this text. */
   readonly filter: string | undefined;
   /** Variables of every test process in addition to those of {@linkcode testEnvironment}. */
@@ -38,7 +41,10 @@ export interface TestSuite {
  */
 export async function runSuite(given: TestSuite): Promise<readonly BatchReport[]> {
   const { projectRoot, jobs, repetitions } = given;
-  const found = await findTestFiles(projectRoot, given.paths);
+  const leftOut = new Set(await findTestFiles(projectRoot, given.except ?? []));
+  const found = (await findTestFiles(projectRoot, given.paths)).filter((path) =>
+    !leftOut.has(path)
+  );
   const pgtapFiles = found.filter((file) => file.endsWith(".sql"));
   const files = found.filter((file) => !file.endsWith(".sql"));
   if (pgtapFiles.length > 0) files.push(PGTAP_RUNNER);
@@ -52,9 +58,11 @@ export async function runSuite(given: TestSuite): Promise<readonly BatchReport[]
   await using runFolder = await createRunFolder(given.temporaryFolder);
   const suite = { ...given, env: { ...given.env, ...pgtapFilesEnv(pgtapFiles), ...runFolder.env } };
   const reports: BatchReport[] = [];
+  // The output of a single process says enough.
+  using progress = batches.length === 1 ? null : showProgress(batches.length, given.write);
   const queue = batches.values();
   const lanes = Array.from({ length: Math.min(jobs, batches.length) }, async () => {
-    for (const batch of queue) reports.push(await runShown(batch, suite, batches.length === 1));
+    for (const batch of queue) reports.push(await runShown(batch, suite, progress));
   });
   await Promise.all(lanes);
   if (suite.filter === undefined) await writeFileDurations(projectRoot, fileDurations(reports));
@@ -64,17 +72,19 @@ export async function runSuite(given: TestSuite): Promise<readonly BatchReport[]
 async function runShown(
   batch: TestBatch,
   { projectRoot, filter, env, write }: TestSuite,
-  isLive: boolean,
+  progress: Progress | null,
 ): Promise<BatchReport> {
   const report = await runBatch(batch, {
     projectRoot,
     timeoutMs: BATCH_TIMEOUT_MS,
     filter,
     env,
-    ...isLive ? { onOutput: write } : {},
+    onOutput: progress?.note ?? write,
   });
   const hasFailed = report.cases.some(({ failure }) => failure !== null);
-  write(`${hasFailed && !isLive ? `${report.output}\n` : ""}${batchLine(report)}\n`);
+  const line = `${batchLine(report)}\n`;
+  if (progress === null) write(line);
+  else progress.end(hasFailed ? `${report.output}\n${line}` : line);
   return report;
 }
 

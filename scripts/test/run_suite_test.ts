@@ -68,6 +68,22 @@ Deno.test("runSuite() gives pgTAP files that are named, or in a named folder, to
   ]);
 });
 
+Deno.test("runSuite() leaves out the files and folders that are excepted", async () => {
+  await using folder = await folderWith({
+    "a_test.ts": PASSES,
+    "b_test.ts": FAILS,
+    "c/inner_test.ts": FAILS,
+  });
+
+  const reports = await runSuite({
+    ...suiteIn(folder.path),
+    except: ["tests/b_test.ts", "tests/c"],
+    repetitions: undefined,
+  });
+
+  assert.deepEqual(countTests(reports), { passed: 1, failed: 0 });
+});
+
 Deno.test("runSuite() repeats a file and reports how often it failed", async () => {
   await using folder = await folderWith({ "b_test.ts": FAILS });
 

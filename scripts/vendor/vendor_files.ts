@@ -1,9 +1,15 @@
+import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
-import { bundleModules } from "./bundle_module.ts";
+import { applyPatch, bundleModules } from "./bundle_module.ts";
 import { installPackages } from "./install_packages.ts";
 import { type PackageLicense, readPackageLicense, renderLicenses } from "./package_licenses.ts";
-import { specifierOf, VENDORED_MODULES, type VendoredModule } from "./vendored_modules.ts";
+import {
+  specifierOf,
+  VENDORED_MODULES,
+  type VendoredModule,
+  type VendoredWasm,
+} from "./vendored_modules.ts";
 
 /** Folder of the generated modules. */
 export const VENDOR_FOLDER = "shared/vendor";
@@ -71,10 +77,15 @@ function declarationsOf({ entries, wasm }: VendoredModule): string {
  * imports of bytes. The compressor is part of the pinned Deno, so that every machine writes the same
  * bytes.
  */
-async function wasmExportOf(wasm: string | undefined, folder: string): Promise<string> {
+async function wasmExportOf(wasm: VendoredWasm | undefined, folder: string): Promise<string> {
   if (wasm === undefined) return "";
-  const bytes = await Deno.readFile(join(folder, "node_modules", wasm));
-  const packed = brotliCompressSync(bytes);
+  const bytes = Buffer.from(await Deno.readFile(join(folder, "node_modules", wasm.file)));
+  const patched = applyPatch(bytes.toString("latin1"), {
+    file: wasm.file,
+    from: String.fromCharCode(...wasm.from),
+    to: String.fromCharCode(...wasm.to),
+  });
+  const packed = brotliCompressSync(Buffer.from(patched, "latin1"));
   return `export const wasmBrotliBase64="${packed.toString("base64")}";\n`;
 }
 

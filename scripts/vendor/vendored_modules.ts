@@ -45,6 +45,14 @@ export interface Patch {
   readonly matches?: number;
 }
 
+/** A WebAssembly module of a package, with the one place in its bytes that is changed. */
+export interface VendoredWasm {
+  /** The end of the file's path. */
+  readonly file: string;
+  readonly from: readonly number[];
+  readonly to: readonly number[];
+}
+
 /** A file `shared/vendor/<name>.js` and its bundled entry points. */
 export interface VendoredModule {
   /** Changes of the package's code. The build fails if one does not match. */
@@ -55,7 +63,7 @@ export interface VendoredModule {
    * A WebAssembly module of the package, exported as `wasmBrotliBase64` because functions have no
    * files.
    */
-  readonly wasm?: string;
+  readonly wasm?: VendoredWasm;
   /**
    * Whether functions may load it at every start. Other modules must be imported with `import()`.
    */
@@ -133,7 +141,6 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
         "StreamableHTTPClientTransport",
         "assertSecureTokenEndpoint",
         "checkResourceAllowed",
-        "discoverOAuthServerInfo",
         "exchangeAuthorization",
         "extractWWWAuthenticateParams",
         "refreshAuthorization",
@@ -175,7 +182,15 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
       from: 'globalThis.process?.versions?.node&&globalThis.process?.type!="renderer"',
       to: "false",
     }, ...UNUSED_LIBPG_QUERY_CODE],
-    wasm: "libpg-query/wasm/libpg-query.wasm",
+    // It starts with 36 MiB (576 pages) instead of 128: its data and stack take 33, and it grows. A
+    // larger memory makes the runtime collect garbage at once, while other threads still compile the
+    // parser, and then the isolate's thread waits in a loop that uses up to 450 ms of CPU time.
+    wasm: {
+      file: "libpg-query/wasm/libpg-query.wasm",
+      // The section of memories: one, with a minimum and a maximum of pages.
+      from: [5, 7, 1, 1, 0x80, 0x10, 0x80, 0x80, 1],
+      to: [5, 7, 1, 1, 0xc0, 0x04, 0x80, 0x80, 1],
+    },
     entries: [{
       package: "libpg-query",
       path: "/wasm/libpg-query.js",
@@ -198,6 +213,14 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
       file: "postgres/src/connection.js",
       from: "if (terminated)\n      return queryError",
       to: "if (terminated || socket === null)\n      return queryError",
+    }, {
+      // `max_pipeline` statements are sent without an answer, not one more, and a transaction begins
+      // whatever its value is. It is read for each statement, so that it can change.
+      file: "postgres/src/connection.js",
+      from: "&& sent.length < max_pipeline\n        && (!q.options.onexecute || " +
+        "q.options.onexecute(connection))",
+      to: "&& (q.options.onexecute ? q.options.onexecute(connection)\n        " +
+        ": sent.length + 1 < options.max_pipeline)",
     }],
     entries: [{
       package: "postgres",

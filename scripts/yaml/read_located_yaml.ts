@@ -1,7 +1,7 @@
-import { yamlProblem } from "../../shared/engine/definitions/read_yaml_file.ts";
 import type { ValueProblem } from "../../shared/engine/definitions/definition.ts";
 import { CommandError } from "../cli/run_command.ts";
 import type { YamlModule } from "../deps.ts";
+import { parseYamlDocument, type YamlLimits } from "./parse_yaml.ts";
 
 /** A problem at a line, counted from 1. */
 export interface LineProblem {
@@ -29,9 +29,6 @@ export type LocatedYaml =
  */
 export type LineOf = (path: readonly PropertyKey[]) => number;
 
-/** Maximum size of a file; people do not write larger ones. */
-const MAX_FILE_CHARACTERS = 1024 * 1024;
-
 /** A file that people write, whose YAML can be read. */
 export interface YamlFile {
   readonly value: unknown;
@@ -45,11 +42,13 @@ export interface YamlFile {
  *
  * @throws YamlFileError with each problem of its syntax and its line.
  */
-export function readYamlFile(text: string, fileName: string, yaml: YamlModule): YamlFile {
-  if (text.length > MAX_FILE_CHARACTERS) {
-    throw new YamlFileError(fileName, [{ line: 1, message: "is larger than a file of this kind" }]);
-  }
-  const located = readLocatedYaml(text, yaml);
+export function readYamlFile(
+  text: string,
+  fileName: string,
+  yaml: YamlModule,
+  limits: YamlLimits = {},
+): YamlFile {
+  const located = readLocatedYaml(text, yaml, limits);
   if (located.kind === "invalid") throw new YamlFileError(fileName, located.problems);
   const { value, lineOf } = located;
   const problems = (found: readonly ValueProblem[]) =>
@@ -63,14 +62,11 @@ export function readYamlFile(text: string, fileName: string, yaml: YamlModule): 
 /** Reads one YAML document. Never throws. */
 export function readLocatedYaml(
   text: string,
-  { parseDocument, LineCounter, isMap, isSeq, isNode }: YamlModule,
+  yaml: YamlModule,
+  limits: YamlLimits = {},
 ): LocatedYaml {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  const problems = [...document.errors, ...document.warnings].map(({ pos, message }) => ({
-    line: lines.linePos(pos[0]).line,
-    message: yamlProblem(message),
-  }));
+  const { isMap, isSeq, isNode } = yaml;
+  const { document, problems, lineAt } = parseYamlDocument(text, yaml, limits);
   if (problems.length > 0) return { kind: "invalid", problems };
   try {
     return { kind: "read", value: document.toJS(), lineOf };
@@ -88,7 +84,7 @@ export function readLocatedYaml(
       const next: unknown = isSeq(at) ? at.items[Number(step)] : pair?.value;
       const placed = pair?.key ?? next;
       if (!isNode(placed) || !placed.range) break;
-      line = lines.linePos(placed.range[0]).line;
+      line = lineAt(placed.range[0]);
       at = next;
     }
     return line;

@@ -1,9 +1,9 @@
 import { findChat, newestAnswer, requestAnswer } from "../../client/chat_answer.ts";
-import { readMessages } from "../../client/chat_history.ts";
+import { readHistory } from "../../client/chat_history.ts";
 import type { ChatPlatform } from "../../client/chat_platform.ts";
 import type { AgUiRun } from "../engine/chat/ag_ui_events.ts";
 import { agUiCapabilities } from "../engine/chat/ag_ui_events.ts";
-import { agUiRequest, askedOf } from "../engine/chat/ag_ui_request.ts";
+import { agUiRequest, askedOf, unreadOf } from "../engine/chat/ag_ui_request.ts";
 import { agUiStream, uiMessageStream } from "../engine/chat/answer_stream.ts";
 import { chatRequest, type ChatRoute, parseChatRoute } from "../engine/chat/chat_request.ts";
 import { createSqlChatPlatform } from "../engine/chat/sql_chat_platform.ts";
@@ -21,6 +21,7 @@ import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { Logger } from "../platform/log/logger.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import type { App } from "./app.ts";
+import { withHint } from "../platform/errors/with_hint.ts";
 
 /** The end of a response is well before that of its isolate. */
 const RESERVE_MS = 10_000;
@@ -68,7 +69,7 @@ export function createChatApp(config: Config, log: Logger): App {
       const leftMs = wallClockSeconds * 1_000 - performance.now() - RESERVE_MS;
       const describe = (error: unknown) => {
         const { message, hint } = knownError(error, { log, requestId });
-        return `${message}. ${hint}`;
+        return withHint(message, hint);
       };
       return await answerRoute(route, {
         request,
@@ -90,7 +91,8 @@ async function answerRoute(route: ChatRoute, call: ChatCall): Promise<Response> 
   if (route.kind === "chat") {
     const { chatId, part } = route;
     if (method === "GET" && part === "messages") {
-      return Response.json({ messages: await readMessages(platform, chatId, {}) });
+      const { messages, hasEarlier } = await readHistory(platform, chatId, {});
+      return Response.json({ messages, has_earlier: hasEarlier });
     }
     if (method === "GET" && part === "stream") return await resume(chatId, call);
     if (method === "DELETE" && part === null) return await cancel(chatId, platform);
@@ -154,6 +156,7 @@ async function run(agent: string, { request, platform, limits }: ChatCall): Prom
     state,
     messages: isResumed ? messages : messages.slice(0, lastAsked + 1),
     jobId: found.job_id,
+    unread: unreadOf(body),
   };
   return agUiStream(platform, found, { ...limits, run: described });
 }

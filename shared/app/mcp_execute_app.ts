@@ -8,7 +8,8 @@ import { createHttpHandler, type HttpContext } from "../platform/http/http_handl
 import { parseBody } from "../platform/http/parse_body.ts";
 import { traceparentOf, tracestateOf } from "../platform/http/trace_context.ts";
 import type { Logger } from "../platform/log/logger.ts";
-import { assertMayActFor, executeRequest } from "../gateway/execute/execute_request.ts";
+import { assertMayActFor, codeOfNul, executeRequest } from "../gateway/execute/execute_request.ts";
+import { REQUEST_LIMITS } from "../platform/json/json_limits.ts";
 import { executeTool } from "../gateway/execute/execute_tool.ts";
 import { parseListingQuery } from "../gateway/execute/listing_query.ts";
 import { describeServer, listServers } from "../gateway/execute/server_listing.ts";
@@ -47,7 +48,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): App {
 
   /** Reads a request to call a tool; the answer can be complete or streamed. */
   async function toExecution(request: Request, who: Caller): Promise<Execution> {
-    const body = await parseBody(request, executeRequest);
+    const body = await parseBody(request, executeRequest, REQUEST_LIMITS, codeOfNul);
     assertMayActFor(body, who);
     await endpoint.registerServers();
     const caller = toToolCaller(who, {

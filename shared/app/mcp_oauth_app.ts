@@ -25,6 +25,7 @@ import { createReleaseCheck } from "./release_check.ts";
 import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
 import { createRequestGate } from "../platform/isolate/request_gate.ts";
 import type { App } from "./app.ts";
+import { withoutTrailing } from "../platform/values/without_trailing.ts";
 
 const beginRequest = z.strictObject({
   /** Slug of the tool server. */
@@ -54,7 +55,7 @@ export function createMcpOAuthApp(config: Config, log: Logger): App {
       const path = new URL(request.url).pathname.split(`/${OAUTH_FUNCTION}`).at(-1) ?? "";
       const ofIssuer = request.method === "GET" ? answerForIssuer(request, path) : null;
       if (ofIssuer !== null) return await ofIssuer;
-      switch (`${request.method} ${path.replace(/\/+$/, "")}`) {
+      switch (`${request.method} ${withoutTrailing(path, "/")}`) {
         case "POST ":
           return await begin(request);
         case "POST /confirm":
@@ -75,7 +76,7 @@ export function createMcpOAuthApp(config: Config, log: Logger): App {
   return { fetch, close: () => sql.end({ timeout: 1 }) };
 
   function answerForIssuer(request: Request, path: string): Promise<Response> | null {
-    const [, what, issuerId] = ISSUER_PATH.exec(path.replace(/\/+$/, "")) ?? [];
+    const [, what, issuerId] = ISSUER_PATH.exec(withoutTrailing(path, "/")) ?? [];
     if (issuerId === undefined) return null;
     if (what === "callback") {
       return answerBrowser(issuerId, new URL(request.url).searchParams, store);

@@ -18,7 +18,10 @@ export function serveApp(name: string, create: CreateApp): void {
   surviveStrayErrors(log);
   keepCombinedSignals();
   const noteArrival = startMetering();
-  const app = startApp(() => createTracedApp(name, create, readConfig(), log), log);
+  const app = startApp(() => {
+    const config = readConfig();
+    return createTracedApp(name, create, config, createLogger(name, config.logLevel));
+  }, log);
   addEventListener("beforeunload", () => void app.unload?.());
   Deno.serve((request) => {
     noteArrival();

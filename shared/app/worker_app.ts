@@ -2,6 +2,7 @@ import type { Config } from "../platform/config/env.ts";
 import { LentConnection } from "../platform/db/lent_connection.ts";
 import { createHttpHandler } from "../platform/http/http_handler.ts";
 import type { Logger } from "../platform/log/logger.ts";
+import { definedOnly } from "../platform/values/defined_only.ts";
 import { NO_TELEMETRY, type Telemetry } from "../platform/telemetry/telemetry.ts";
 import { isolateClock } from "../platform/isolate/clock.ts";
 import { createSqlTaskStore } from "../engine/worker/sql_task_store.ts";
@@ -42,7 +43,8 @@ export function createWorkerApp(
     telemetry,
     log,
   });
-  const listen = createTaskListener({
+  // Where the setting says that there are no sessions, a log line at each start would tell nothing.
+  const listen = config.poolMode === "transaction" ? undefined : createTaskListener({
     lent,
     databaseUrl: config.databaseUrl,
     sql,
@@ -53,7 +55,13 @@ export function createWorkerApp(
     config,
     log,
     createWorker: (id, lifetime) =>
-      createTaskWorker({ id, ports, settings: config.worker, lifetime, listen }),
+      createTaskWorker({
+        id,
+        ports,
+        settings: config.worker,
+        lifetime,
+        ...definedOnly({ listen }),
+      }),
     afterRun: () => telemetry.close(),
   });
   const guard = createWakeGuard(config.apiKeys, store);

@@ -10,14 +10,14 @@ _ as re,b as T,ba as Se,ca as Le,d as O,f as ie,fa as Ee,ha as De,i as ue,k as h
 q as Me,s as Ue,t as xe,u as Ve,v as _e,w as we,wa as be,x as Ne,xa as ne,y as Q,z as F}from"./mcp_core.js";var Kr=new Set(["https://json-schema.org/draft/2020-12/schema","http://json-schema.org/draft/2020-12/schema"]),Br=new Set(
 ["https://json-schema.org/draft/2019-09/schema","http://json-schema.org/draft/2019-09/schema"]),Gr=new Set(["https://jso\
 n-schema.org/draft-07/schema","http://json-schema.org/draft-07/schema"]),Yr=new Set(["https://json-schema.org/draft-06/s\
-chema","http://json-schema.org/draft-06/schema"]);function ft(e,t){if(!("$schema"in e)||typeof e.$schema!="string")return"2020-12";let r=e.$schema.replace(/#$/,"");if(Kr.
+chema","http://json-schema.org/draft-06/schema"]);function pt(e,t){if(!("$schema"in e)||typeof e.$schema!="string")return"2020-12";let r=e.$schema.replace(/#$/,"");if(Kr.
 has(r))return"2020-12";if(Br.has(r))return"2019-09";if(Gr.has(r)||Yr.has(r))return"draft-7";throw new Error(`JSON Schema\
  declares an unsupported dialect ("$schema": "${e.$schema.slice(0,200)}"). The default validator supports JSON Schema 20\
 20-12, 2019-09, draft-07, and draft-06; ${t}`)}import {Validator as Xr}from"./cfworker_json_schema.js";var ce=class{static name="CfWorkerJsonSchemaValidator";shortcircuit;draft;constructor(e){
-this.shortcircuit=e?.shortcircuit??!0,this.draft=e?.draft}_draftFor(e){let t=ft(e,"pass an explicit { draft } to CfWorke\
+this.shortcircuit=e?.shortcircuit??!0,this.draft=e?.draft}_draftFor(e){let t=pt(e,"pass an explicit { draft } to CfWorke\
 rJsonSchemaValidator to validate other dialects.");return t==="draft-7"?"7":t}getValidator(e){let t=new Xr(e,this.draft??
 this._draftFor(e),this.shortcircuit);return r=>{let s=t.validate(r);return s.valid?{valid:!0,data:r,errorMessage:void 0}:
-{valid:!1,data:void 0,errorMessage:s.errors.map(i=>`${i.instanceLocation}: ${i.error}`).join("; ")}}}};var _t=!1;var Ye;Ye=globalThis.crypto?.webcrypto??globalThis.crypto??import("node:crypto").then(e=>e.webcrypto);async function Zr(e){
+{valid:!1,data:void 0,errorMessage:s.errors.map(i=>`${i.instanceLocation}: ${i.error}`).join("; ")}}}};var ft=!1;var Ye;Ye=globalThis.crypto?.webcrypto??globalThis.crypto??import("node:crypto").then(e=>e.webcrypto);async function Zr(e){
 return(await Ye).getRandomValues(new Uint8Array(e))}async function Qr(e){let t="abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN\
 OPQRSTUVWXYZ0123456789-._~",r=Math.pow(2,8)-Math.pow(2,8)%t.length,s="";for(;s.length<e;){let i=await Zr(e-s.length);for(let o of i)
 o<r&&(s+=t[o%t.length])}return s}async function es(e){return await Qr(e)}async function ts(e){let t=await(await Ye).subtle.
@@ -32,7 +32,7 @@ super(`Issuer mismatch in ${e==="metadata"?"authorization server metadata (RFC 8
  9207)"}: expected ${JSON.stringify(t)}, received ${JSON.stringify(r)}`),this.kind=e,this.expected=t,this.received=r}},nt=class extends se{static name="\
 RegistrationRejectedError";static{Object.defineProperty(this,"mcpBrand",{value:"mcp.RegistrationRejectedError"})}status;body;submittedMetadata;constructor(e){
 super(`Dynamic Client Registration rejected (HTTP ${e.status}): ${e.body}`),this.status=e.status,this.body=e.body,this.submittedMetadata=
-e.submittedMetadata}},Rt=class extends se{static name="InsecureTokenEndpointError";static{Object.defineProperty(this,"mc\
+e.submittedMetadata}},Ct=class extends se{static name="InsecureTokenEndpointError";static{Object.defineProperty(this,"mc\
 pBrand",{value:"mcp.InsecureTokenEndpointError"})}tokenEndpoint;constructor(e){super(`Refusing to send credentials to no\
 n-https token endpoint '${e}'. OAuth token requests MUST use TLS (localhost / *.localhost / 127.0.0.1 / ::1 are exempt).`),
 this.tokenEndpoint=e}},rs=class extends se{static name="AuthorizationServerMismatchError";static{Object.defineProperty(this,
@@ -41,70 +41,70 @@ tials are bound to ${JSON.stringify(e)} but this call resolved ${JSON.stringify(
 rent authorization server`),this.recordedIssuer=e,this.currentIssuer=t}},at=class extends se{static name="InsufficientSc\
 opeError";static{Object.defineProperty(this,"mcpBrand",{value:"mcp.InsufficientScopeError"})}requiredScope;resourceMetadataUrl;errorDescription;constructor(e){
 super(`Insufficient scope${e.requiredScope?`: required "${e.requiredScope}"`:""}`),this.requiredScope=e.requiredScope,this.
-resourceMetadataUrl=e.resourceMetadataUrl,this.errorDescription=e.errorDescription}};function Pt(e){if(e==null)return!1;let t=e;return typeof t.tokens=="function"&&typeof t.clientInformation=="function"}async function ss(e,t,r){
+resourceMetadataUrl=e.resourceMetadataUrl,this.errorDescription=e.errorDescription}};function Rt(e){if(e==null)return!1;let t=e;return typeof t.tokens=="function"&&typeof t.clientInformation=="function"}async function ss(e,t,r){
 let{resourceMetadataUrl:s,scope:i}=G(t.response);if(await Oe(e,{serverUrl:t.serverUrl,resourceMetadataUrl:s,scope:i,fetchFn:t.
-fetchFn,...r})!=="AUTHORIZED")throw new x}function Tt(e,t){return{token:async()=>(await e.tokens())?.access_token,onUnauthorized:async r=>ss(
+fetchFn,...r})!=="AUTHORIZED")throw new x}function Pt(e,t){return{token:async()=>(await e.tokens())?.access_token,onUnauthorized:async r=>ss(
 e,r,t)}}var x=class extends Error{static name="UnauthorizedError";static{Object.defineProperty(this,"mcpBrand",{value:"m\
 cp.UnauthorizedError"})}static[Symbol.hasInstance](e){return F(this,e)}static isInstance(e){if(typeof this!="function")throw new TypeError(
 "isInstance must be called on the class (e.g. `SdkError.isInstance(value)`); for callbacks use `v => SdkError.isInstance\
-(v)`");return F(this,e)}constructor(e){super(e??"Unauthorized"),this.name="UnauthorizedError",Q(this,new.target)}};function It(e){
+(v)`");return F(this,e)}constructor(e){super(e??"Unauthorized"),this.name="UnauthorizedError",Q(this,new.target)}};function Tt(e){
 return e?.authorization_response_iss_parameter_supported===!0}function ct({iss:e,expectedIssuer:t,issParameterSupported:r}){
 if(t!==void 0){if(e===void 0){if(r)throw new le("authorization_response",t,void 0);return}if(e!==t)throw new le("authori\
 zation_response",t,e)}}function Ae(...e){let t=new Set;for(let r of e)if(r)for(let s of r.split(/\s+/))s&&t.add(s);return t.
-size>0?[...t].join(" "):void 0}function At(e,t){if(!e)return!1;let r=new Set((t??"").split(/\s+/).filter(Boolean));for(let s of e.
-split(/\s+/))if(s&&!r.has(s))return!0;return!1}async function Ot(e,t,r,s,i){if(typeof e=="string")return{authorizationCode:e,
+size>0?[...t].join(" "):void 0}function It(e,t){if(!e)return!1;let r=new Set((t??"").split(/\s+/).filter(Boolean));for(let s of e.
+split(/\s+/))if(s&&!r.has(s))return!0;return!1}async function At(e,t,r,s,i){if(typeof e=="string")return{authorizationCode:e,
 iss:t};let o=e.get("iss")??void 0,n=e.get("code");if(n)return{authorizationCode:n,iss:o};let c=(await r.discoveryState?.())?.
-authorizationServerMetadata;if(!c)try{c=(await ut(s,i)).authorizationServerMetadata}catch{c=void 0}if(!c)throw new x("Au\
-thorization callback failed and the issuer could not be verified");ct({iss:o,expectedIssuer:c.issuer,issParameterSupported:It(
+authorizationServerMetadata;if(!c)try{c=(await $t(s,i)).authorizationServerMetadata}catch{c=void 0}if(!c)throw new x("Au\
+thorization callback failed and the issuer could not be verified");ct({iss:o,expectedIssuer:c.issuer,issParameterSupported:Tt(
 c)});let a=e.get("error");throw a?new j(a,e.get("error_description")??a,e.get("error_uri")??void 0):new x("Authorization\
  callback contained neither `code` nor `error`")}function is(e){return["client_secret_basic","client_secret_post","none"].
 includes(e)}var Ze="code",Qe="S256";function lt(e,t){let r=e.client_secret!==void 0;return"token_endpoint_auth_method"in
 e&&e.token_endpoint_auth_method&&is(e.token_endpoint_auth_method)&&(t.length===0||t.includes(e.token_endpoint_auth_method))?
 e.token_endpoint_auth_method:t.length===0?r?"client_secret_basic":"none":r&&t.includes("client_secret_basic")?"client_se\
 cret_basic":r&&t.includes("client_secret_post")?"client_secret_post":t.includes("none")?"none":r?"client_secret_post":"n\
-one"}function kt(e,t,r,s){let{client_id:i,client_secret:o}=t;switch(e){case"client_secret_basic":os(i,o,r);return;case"c\
+one"}function Ot(e,t,r,s){let{client_id:i,client_secret:o}=t;switch(e){case"client_secret_basic":os(i,o,r);return;case"c\
 lient_secret_post":ns(i,o,s);return;case"none":as(i,s);return;default:throw new Error(`Unsupported client authentication\
  method: ${e}`)}}function os(e,t,r){if(!t)throw new Error("client_secret_basic authentication requires a client_secret");
 let s=btoa(`${e}:${t}`);r.set("Authorization",`Basic ${s}`)}function ns(e,t,r){r.set("client_id",e),t&&r.set("client_sec\
-ret",t)}function as(e,t){t.set("client_id",e)}function Mt(e){return e==="localhost"||e.endsWith(".localhost")||e==="127.\
-0.0.1"||e==="[::1]"||e==="::1"}function dt(e){let t=new URL(String(e));if(t.protocol!=="https:"&&!Mt(t.hostname))throw new Rt(
+ret",t)}function as(e,t){t.set("client_id",e)}function kt(e){return e==="localhost"||e.endsWith(".localhost")||e==="127.\
+0.0.1"||e==="[::1]"||e==="::1"}function dt(e){let t=new URL(String(e));if(t.protocol!=="https:"&&!kt(t.hostname))throw new Ct(
 t.href);return t}function cs(e){for(let t of e??[]){let r;try{r=new URL(t)}catch{continue}if(r.protocol!=="http:"&&r.protocol!==
-"https:"||Mt(r.hostname))return"native"}return"web"}function Ut(e){let t=e.clientMetadata;return{...t,grant_types:t.grant_types??
+"https:"||kt(r.hostname))return"native"}return"web"}function Mt(e){let t=e.clientMetadata;return{...t,grant_types:t.grant_types??
 (e.redirectUrl===void 0?void 0:["authorization_code","refresh_token"]),application_type:t.application_type??cs(t.redirect_uris)}}
 async function it(e){let t=e instanceof Response?e.status:void 0,r=e instanceof Response?await e.text():e;try{let s=we.parse(
 JSON.parse(r));return j.fromResponse(s)}catch(s){let i=`${t?`HTTP ${t}: `:""}Invalid OAuth error response: ${s}. Raw bod\
-y: ${r}`;return new j(z.ServerError,i)}}function wt(e,t,r){let s=e.invalidateCredentials===void 0?`retrying authorizatio\
+y: ${r}`;return new j(z.ServerError,i)}}function _t(e,t,r){let s=e.invalidateCredentials===void 0?`retrying authorizatio\
 n without discarding the stored ${r} (provider implements no invalidateCredentials())`:`invalidating the stored ${r} and\
  retrying authorization`;console.warn(`[mcp-sdk] OAuth ${JSON.stringify(t.code)} — ${s}. Cause: ${JSON.stringify(t.message)}`)}
 async function Oe(e,t){try{return await et(e,t)}catch(r){if(r instanceof j){if(r.code===z.InvalidClient||r.code===z.UnauthorizedClient)
-return wt(e,r,"client credentials and tokens"),await e.invalidateCredentials?.("client"),await e.invalidateCredentials?.(
-"tokens"),await et(e,t);if(r.code===z.InvalidGrant||r.code===z.InvalidDpopProof)return wt(e,r,"tokens"),await e.invalidateCredentials?.(
+return _t(e,r,"client credentials and tokens"),await e.invalidateCredentials?.("client"),await e.invalidateCredentials?.(
+"tokens"),await et(e,t);if(r.code===z.InvalidGrant||r.code===z.InvalidDpopProof)return _t(e,r,"tokens"),await e.invalidateCredentials?.(
 "tokens"),await et(e,t)}throw r}}async function et(){throw new Error("The MCP client has no provider")}var ls=new Set(["bearer","dpop"]);function G(e){let t=e.headers.get("WWW-Authenticate");if(!t)return{};let[r,s]=t.split(
 " ");if(!r||!ls.has(r.toLowerCase())||!s)return{};let i=Pe(e,"resource_metadata")||void 0,o;if(i)try{o=new URL(i)}catch{}
 let n=Pe(e,"scope")||void 0,c=Pe(e,"error")||void 0,a=Pe(e,"error_description")||void 0;return{resourceMetadataUrl:o,scope:n,
 error:c,errorDescription:a}}function Pe(e,t){let r=e.headers.get("WWW-Authenticate");if(!r)return null;let s=new RegExp(
-String.raw`${t}=(?:"([^"]+)"|([^\s,]+))`),i=r.match(s);if(i){let o=i[1]||i[2];if(o)return o}return null}async function xt(e,t,r=fetch){let s=await hs(e,"oauth-protected-resource",r,{protocolVersion:t?.protocolVersion,metadataUrl:t?.
+String.raw`${t}=(?:"([^"]+)"|([^\s,]+))`),i=r.match(s);if(i){let o=i[1]||i[2];if(o)return o}return null}async function Ut(e,t,r=fetch){let s=await hs(e,"oauth-protected-resource",r,{protocolVersion:t?.protocolVersion,metadataUrl:t?.
 resourceMetadataUrl});if(!s||s.status===404)throw await s?.text?.().catch(()=>{}),new Error("Resource server does not im\
 plement OAuth 2.0 Protected Resource Metadata.");if(!s.ok)throw await s.text?.().catch(()=>{}),new Error(`HTTP ${s.status}\
- trying to load well-known OAuth protected resource metadata.`);return Ue.parse(await s.json())}async function Vt(e,t,r=fetch){
-let s=B(r);try{return await s(e,{headers:t})}catch(i){if(!(i instanceof TypeError)||!_t)throw i;if(t)try{return await s(
+ trying to load well-known OAuth protected resource metadata.`);return Ue.parse(await s.json())}async function xt(e,t,r=fetch){
+let s=B(r);try{return await s(e,{headers:t})}catch(i){if(!(i instanceof TypeError)||!ft)throw i;if(t)try{return await s(
 e,{})}catch(o){if(!(o instanceof TypeError))throw o;return}return}}function ds(e,t="",r={}){return t.endsWith("/")&&(t=t.
-slice(0,-1)),r.prependPathname?`${t}/.well-known/${e}`:`/.well-known/${e}${t}`}async function vt(e,t,r=fetch){return await Vt(
+slice(0,-1)),r.prependPathname?`${t}/.well-known/${e}`:`/.well-known/${e}${t}`}async function wt(e,t,r=fetch){return await xt(
 e,{"MCP-Protocol-Version":t},r)}function us(e,t){return e?t==="/"?!1:!e.ok&&e.status<500||e.status===502:!0}async function hs(e,t,r,s){
 let i=new URL(e),o=s?.protocolVersion??ie,n;if(s?.metadataUrl)n=new URL(s.metadataUrl);else{let a=ds(t,i.pathname);n=new URL(
-a,s?.metadataServerUrl??i),n.search=i.search}let c=await vt(n,o,r);return!s?.metadataUrl&&us(c,i.pathname)&&(c=await vt(
-new URL(`/.well-known/${t}`,i),o,r)),c}function Nt(e){let t=typeof e=="string"?new URL(e):e,r=t.pathname!=="/",s=[];if(!r)return s.push({url:new URL("/.well-kn\
+a,s?.metadataServerUrl??i),n.search=i.search}let c=await wt(n,o,r);return!s?.metadataUrl&&us(c,i.pathname)&&(c=await wt(
+new URL(`/.well-known/${t}`,i),o,r)),c}function Vt(e){let t=typeof e=="string"?new URL(e):e,r=t.pathname!=="/",s=[];if(!r)return s.push({url:new URL("/.well-kn\
 own/oauth-authorization-server",t.origin),type:"oauth"},{url:new URL("/.well-known/openid-configuration",t.origin),type:"\
 oidc"}),s;let i=t.pathname;return i.endsWith("/")&&(i=i.slice(0,-1)),s.push({url:new URL(`/.well-known/oauth-authorizati\
 on-server${i}`,t.origin),type:"oauth"},{url:new URL(`/.well-known/openid-configuration${i}`,t.origin),type:"oidc"},{url:new URL(
-`${i}/.well-known/openid-configuration`,t.origin),type:"oidc"}),s}async function $t(e,{fetchFn:t=fetch,protocolVersion:r=ie,
-skipIssuerValidation:s=!1}={}){let i={"MCP-Protocol-Version":r,Accept:"application/json"},o=Nt(e);for(let{url:n,type:c}of o){
-let a=await Vt(n,i,t);if(!a)continue;if(!a.ok){if(await a.text?.().catch(()=>{}),a.status<500||a.status===502)continue;throw new Error(
+`${i}/.well-known/openid-configuration`,t.origin),type:"oidc"}),s}async function Nt(e,{fetchFn:t=fetch,protocolVersion:r=ie,
+skipIssuerValidation:s=!1}={}){let i={"MCP-Protocol-Version":r,Accept:"application/json"},o=Vt(e);for(let{url:n,type:c}of o){
+let a=await xt(n,i,t);if(!a)continue;if(!a.ok){if(await a.text?.().catch(()=>{}),a.status<500||a.status===502)continue;throw new Error(
 `HTTP ${a.status} trying to load ${c==="oauth"?"OAuth":"OpenID provider"} metadata from ${n}`)}let d=c==="oauth"?xe.parse(
 await a.json()):Ve.parse(await a.json());if(!s){let l=typeof e=="string"?e:e.href;if(!(d.issuer===l||l.endsWith("/")&&d.
-issuer===l.slice(0,-1)))throw new le("metadata",l,d.issuer)}return d}}async function ut(e,t){let r,s;try{r=await xt(e,{resourceMetadataUrl:t?.
+issuer===l.slice(0,-1)))throw new le("metadata",l,d.issuer)}return d}}async function $t(e,t){let r,s;try{r=await Ut(e,{resourceMetadataUrl:t?.
 resourceMetadataUrl},t?.fetchFn),r.authorization_servers&&r.authorization_servers.length>0&&(s=r.authorization_servers[0])}catch(o){
-if(o instanceof TypeError)throw o}s||(s=String(new URL("/",e)));let i=await $t(s,{fetchFn:t?.fetchFn,skipIssuerValidation:t?.
+if(o instanceof TypeError)throw o}s||(s=String(new URL("/",e)));let i=await Nt(s,{fetchFn:t?.fetchFn,skipIssuerValidation:t?.
 skipIssuerMetadataValidation});return{authorizationServerUrl:s,authorizationServerMetadata:i,resourceMetadata:r}}function Lt(e){
 return typeof e=="string"?e:e.href}async function Dt(e,{metadata:t,clientInformation:r,redirectUrl:s,scope:i,state:o,resource:n}){
 let c;if(t){if(c=new URL(t.authorization_endpoint),!t.response_types_supported.includes(Ze))throw new Error(`Incompatibl\
@@ -117,13 +117,13 @@ offline_access")&&c.searchParams.append("prompt","consent"),n&&c.searchParams.se
 codeVerifier:d}}function qt(e,t,r){return new URLSearchParams({grant_type:"authorization_code",code:e,code_verifier:t,redirect_uri:String(
 r)})}async function Ft(e,{metadata:t,tokenRequestParams:r,clientInformation:s,addClientAuthentication:i,resource:o,dpop:n,
 fetchFn:c}){let a=dt(t?.token_endpoint??new URL("/token",e)),d=new Headers({"Content-Type":"application/x-www-form-urlen\
-coded",Accept:"application/json"});o&&r.set("resource",Lt(o)),!i&&s&&kt(lt(s,t?.token_endpoint_auth_methods_supported??[]),
+coded",Accept:"application/json"});o&&r.set("resource",Lt(o)),!i&&s&&Ot(lt(s,t?.token_endpoint_auth_methods_supported??[]),
 s,d,r);let l=async()=>{let w=new Headers(d);return i&&await i(w,r,a,t),n&&w.set("DPoP",await n.buildProof({htm:"POST",htu:a})),
 B(c??fetch)(a,{method:"POST",headers:w,body:r})},p=await l();if(n&&p.status===400&&(await p.clone().json().catch(()=>{}))?.
 error===z.UseDpopNonce&&(n.observeNonce(p,a),p=await l()),n?.observeNonce(p,a),!p.ok)throw await it(p);let u=await p.json();
 try{return _e.parse(ae(u))}catch(w){throw typeof u=="object"&&u!==null&&"error"in u?await it(JSON.stringify(u)):w}}async function zt(e,{
 metadata:t,clientInformation:r,authorizationCode:s,iss:i,codeVerifier:o,redirectUri:n,resource:c,addClientAuthentication:a,
-dpop:d,fetchFn:l}){return ct({iss:i,expectedIssuer:t?.issuer,issParameterSupported:It(t)}),Ft(e,{metadata:t,tokenRequestParams:qt(
+dpop:d,fetchFn:l}){return ct({iss:i,expectedIssuer:t?.issuer,issParameterSupported:Tt(t)}),Ft(e,{metadata:t,tokenRequestParams:qt(
 s,o,n),clientInformation:r,addClientAuthentication:a,resource:c,dpop:d,fetchFn:l})}async function Ht(e,{metadata:t,clientInformation:r,
 refreshToken:s,scope:i,resource:o,addClientAuthentication:n,dpop:c,fetchFn:a}){let d=new URLSearchParams({grant_type:"re\
 fresh_token",refresh_token:s});i&&d.set("scope",i);let l=await Ft(e,{metadata:t,tokenRequestParams:d,clientInformation:r,
@@ -171,10 +171,10 @@ if(typeof t!="string")throw new TypeError("cache value is not JSON-serializable:
 var Kt=Symbol.for("mcp.authSeamEscape");function k(e){if(typeof e=="object"&&e!==null||typeof e=="function")try{Object.defineProperty(
 e,Kt,{value:!0,configurable:!0})}catch{}return e}function _s(e){return(typeof e=="object"&&e!==null||typeof e=="function")&&
 e[Kt]===!0}var ws=-32022,vs=new Set([-32001,-32020,-32021]);function ms(e,t){switch(e.kind){case"result":return gs(e.result,
-t);case"rpc-error":return Bt(e,t);case"http-error":return ys(e,t);case"network-error":return mt(e.error,t);case"unusable\
+t);case"rpc-error":return Bt(e,t);case"http-error":return ys(e,t);case"network-error":return vt(e.error,t);case"unusable\
 -reply":return{kind:"error",error:new v(_.EraNegotiationFailed,`Version negotiation probe failed: the server answered wi\
 th an unusable reply (${Gt(e.error)})`,{cause:e.error},{cause:e.error})};case"auth-required":return{kind:"error",error:e.
-error};case"closed":return t.transportKind==="stdio"?{kind:"legacy"}:mt(new Error("Connection closed during the version \
+error};case"closed":return t.transportKind==="stdio"?{kind:"legacy"}:vt(new Error("Connection closed during the version \
 negotiation probe"),t);case"timeout":return t.transportKind==="stdio"?{kind:"legacy"}:{kind:"error",error:new v(_.RequestTimeout,
 `Version negotiation probe timed out after ${e.timeoutMs}ms`,{timeout:e.timeoutMs})}}}function gs(e,t){let r=te($e).validateResult(
 "server/discover",e);if(!r.ok)return{kind:"legacy"};let s=r.value.supportedVersions,i=t.clientModernVersions.find(o=>s.includes(
@@ -187,7 +187,7 @@ e.status===403){let s=e.status===403;return{kind:"error",error:new M(s?_.ClientH
 `Version negotiation failed: ${s?"the server denied access (HTTP 403)":"the server requires authorization (HTTP 401)"}`,
 {status:e.status,statusText:e.statusText,text:e.body})}}if(e.status>=500)return{kind:"error",error:new M(_.EraNegotiationFailed,
 `Version negotiation failed: the server answered the probe with HTTP ${e.status}`,{status:e.status,statusText:e.statusText,
-text:e.body})};let r=Cs(e.body);return r!==void 0?Bt(r,t):{kind:"legacy"}}function mt(e,t){return t.environment==="brows\
+text:e.body})};let r=Cs(e.body);return r!==void 0?Bt(r,t):{kind:"legacy"}}function vt(e,t){return t.environment==="brows\
 er"&&Ss(e)?{kind:"legacy"}:{kind:"error",error:new v(_.EraNegotiationFailed,`Version negotiation probe failed: ${Gt(e)}`,
 {cause:e},{cause:e})}}function Ss(e){return e instanceof TypeError||e instanceof Error&&e.name==="TypeError"}function Gt(e){
 return e instanceof Error?e.message:String(e)}function Es(e){if(typeof e!="object"||e===null)return;let t=e.supported;if(!(!Array.
@@ -198,8 +198,8 @@ data:o}=r;if(typeof s=="number")return{code:s,message:typeof i=="string"?i:"",da
 mode??Rs;if(r==="legacy")return{kind:"legacy"};let s=e?.probe??{};if(typeof r=="object"){if(!J(r.pin))throw new TypeError(
 `versionNegotiation: { pin: '${r.pin}' } is not a modern protocol revision — pinning is for 2026-07-28 and later; omit v\
 ersionNegotiation (or use mode: 'legacy') for 2025-era servers.`);return{kind:"pin",version:r.pin,probe:s}}let i=t?ee(t):
-[];return{kind:"auto",modernVersions:i.length>0?i:[...ge],fallbackAvailable:t?ye(t).length>0:!0,probe:s}}function gt(){let e=globalThis;
-return e.window!==void 0&&e.document!==void 0?"browser":"node"}function yt(e){return"stderr"in e&&"pid"in e?"stdio":"htt\
+[];return{kind:"auto",modernVersions:i.length>0?i:[...ge],fallbackAvailable:t?ye(t).length>0:!0,probe:s}}function mt(){let e=globalThis;
+return e.window!==void 0&&e.document!==void 0?"browser":"node"}function gt(e){return"stderr"in e&&"pid"in e?"stdio":"htt\
 p"}var Ts=class Yt{static name="ProbeWindow";_pending;_probeCounter=0;_savedOnMessage;_savedOnError;_savedOnClose;_closeDelivered=!1;constructor(t){
 this._transport=t,this._savedOnMessage=t.onmessage,this._savedOnError=t.onerror,this._savedOnClose=t.onclose}static async open(t){
 let r=new Yt(t);t.onmessage=s=>{let i=r._pending;if(i!==void 0&&(re(s)||K(s))&&s.id===i.id){r._pending=void 0,re(s)?i.resolve(
@@ -211,7 +211,7 @@ timeout"}),r);this._pending={id:s,resolve:n},this._transport.send(t(s)).catch(a=
 if(this._pending=void 0,this._transport.onmessage=this._savedOnMessage,this._transport.onerror=this._savedOnError,this._closeDelivered&&
 this._savedOnClose!==void 0){let t=this._savedOnClose,r=this._transport,s=!1,i=()=>{if(!s){s=!0;return}t()};r.onclose=i,
 ot.set(r,()=>{r.onclose===i&&(r.onclose=t)})}else this._transport.onclose=this._savedOnClose}release(){this.detach();let t=this.
-_transport,r=t.start,s=!0;t.start=async function(){if(s){s=!1,t.start=r;return}return r.call(t)}}},ot=new WeakMap;function St(e){
+_transport,r=t.start,s=!0;t.start=async function(){if(s){s=!1,t.start=r;return}return r.call(t)}}},ot=new WeakMap;function yt(e){
 let t=ot.get(e);ot.delete(e),t?.()}function Is(e,t,r,s){return{jsonrpc:"2.0",id:e,method:"server/discover",params:{_meta:te(
 t).outboundEnvelope({protocolVersion:t,clientInfo:r,clientCapabilities:s})}}}function As(e){return e instanceof v&&e.code===
 _.ClientHttpUnexpectedContent?!0:e instanceof Error&&e.name==="SyntaxError"}function Os(e,t){switch(e.kind){case"respons\
@@ -236,11 +236,11 @@ ace — the disposable sibling probe requires the SDK's base StdioClientTranspor
 error}}},a;try{a=await c()}catch(d){throw n.detach(),d}return n.release(),a}function ks(e){let t=Object.getPrototypeOf(e);
 if(t===null||!Object.prototype.hasOwnProperty.call(t,"_dispose"))return;let r=e._serverParams;return typeof r=="object"&&
 r!==null&&typeof r.command=="string"?r:void 0}async function Ms(e,t,r,s){let i=t.constructor,o=new i({...r,stderr:"ignor\
-e"}),n=t.close,c=!1,a,d=new Promise((p,u)=>{a=()=>u(Et())});t.close=async function(){return c=!0,a?.(),n.call(t)};let l;
+e"}),n=t.close,c=!1,a,d=new Promise((p,u)=>{a=()=>u(St())});t.close=async function(){return c=!0,a?.(),n.call(t)};let l;
 try{let p=Xt(e,{...s,transport:o,transportKind:"stdio",disposableProbe:!0});p.catch(()=>{}),l=await Promise.race([p,d])}finally{
-await Us(o),t.close=n}if(c)throw Et();return l}function Et(){return new v(_.EraNegotiationFailed,"Version negotiation fa\
+await Us(o),t.close=n}if(c)throw St();return l}function St(){return new v(_.EraNegotiationFailed,"Version negotiation fa\
 iled: the transport was closed during the server/discover probe")}async function Us(e){try{let t=e._dispose;await(typeof t==
-"function"?t.call(e):e.close())}catch{}}function bt(e){let t=e._meta?.[he];return be.Implementation(t)?t:void 0}function Ie(e,t){
+"function"?t.call(e):e.close())}catch{}}function Et(e){let t=e._meta?.[he];return be.Implementation(t)?t:void 0}function Ie(e,t){
 if(!(!e||t===null||typeof t!="object")){if(e.type==="object"&&e.properties&&typeof e.properties=="object"){let r=t,s=e.properties;
 for(let i of Object.keys(s)){let o=s[i];r[i]===void 0&&Object.prototype.hasOwnProperty.call(o,"default")&&(r[i]=o.default),
 r[i]!==void 0&&Ie(o,r[i])}}if(Array.isArray(e.anyOf))for(let r of e.anyOf)typeof r!="boolean"&&Ie(r,t);if(Array.isArray(
@@ -248,7 +248,7 @@ e.oneOf))for(let r of e.oneOf)typeof r!="boolean"&&Ie(r,t)}}function Zt(e){if(!e
 let t=e.form!==void 0,r=e.url!==void 0;return{supportsFormMode:t||!t&&!r,supportsUrlMode:r}}function xs(e){if(typeof e==
 "object"&&e!==null&&(e.kind==="legacy"&&!("supportedVersions"in e)&&!("discover"in e)||e.kind==="modern"&&fe.safeParse(e.
 discover).success))return e;throw new v(_.EraNegotiationFailed,"connect({ prior }): unrecognized prior — expected { kind\
-: 'modern', discover } or { kind: 'legacy' }")}var Ct={"notifications/tools/list_changed":["tools/list"],"notifications/\
+: 'modern', discover } or { kind: 'legacy' }")}var bt={"notifications/tools/list_changed":["tools/list"],"notifications/\
 prompts/list_changed":["prompts/list"],"notifications/resources/list_changed":["resources/list","resources/templates/lis\
 t"]},Vs=64,st={},Qt=class extends Ce{static name="Client";_serverCapabilities;_serverVersion;_capabilities;_instructions;_jsonSchemaValidator;_cache;_defaultCacheTtlMs;_listMaxPages;_listChangedDebounceTimers=new Map;_listChangedConfig;_enforceStrictCapabilities;_versionNegotiation;_supportedProtocolVersionsOption;_inputRequiredDriverConfig;_listenState=new Map;_nextListenId=0;_autoOpenedSubscription;_discoverResult;static{
 st.enforceStrictCapabilities=e=>e._enforceStrictCapabilities,st.walkPages=(e,t,r,s)=>e._walkPages(t,r,s),st.readResource=
@@ -310,10 +310,10 @@ this._deriveServerIdentity(e)),e.setProtocolVersion&&e.setProtocolVersion(i.prot
 await this.notification({method:"notifications/initialized"}),this._negotiatedProtocolVersion=i.protocolVersion,this._listChangedConfig&&
 this._setupListChangedHandlers(this._listChangedConfig)}catch(s){throw this.close(),s}}async _connectNegotiated(e,t,r){if(e.
 sessionId!==void 0){await super.connect(e);let i=this._negotiatedProtocolVersion;i!==void 0&&e.setProtocolVersion&&e.setProtocolVersion(
-i);return}this._resetConnectionState();let s;try{let i=yt(e),o={clientInfo:this._clientInfo,capabilities:this._capabilities,
-environment:gt(),defaultTimeoutMs:r?.timeout??ne},n=i==="stdio"?ks(e):void 0;s=n===void 0?await Xt(t,{...o,transport:e,transportKind:i}):
-await Ms(t,e,n,o)}catch(i){throw await e.close().catch(()=>{}),St(e),i}if(St(e),await super.connect(e),s.era==="legacy"){
-await this._legacyHandshake(e,r);return}if(this._serverCapabilities=s.discover.capabilities,this._serverVersion=bt(s.discover),
+i);return}this._resetConnectionState();let s;try{let i=gt(e),o={clientInfo:this._clientInfo,capabilities:this._capabilities,
+environment:mt(),defaultTimeoutMs:r?.timeout??ne},n=i==="stdio"?ks(e):void 0;s=n===void 0?await Xt(t,{...o,transport:e,transportKind:i}):
+await Ms(t,e,n,o)}catch(i){throw await e.close().catch(()=>{}),yt(e),i}if(yt(e),await super.connect(e),s.era==="legacy"){
+await this._legacyHandshake(e,r);return}if(this._serverCapabilities=s.discover.capabilities,this._serverVersion=Et(s.discover),
 this._cache.setServerIdentity(this._deriveServerIdentity(e)),this._instructions=s.discover.instructions,this._discoverResult=
 s.discover,this._negotiatedProtocolVersion=s.version,e.setProtocolVersion&&e.setProtocolVersion(s.version),this._listChangedConfig){
 let i=this._listChangedConfig,o=this._serverCapabilities,n={...i.tools&&o?.tools?.listChanged&&{tools:i.tools},...i.prompts&&
@@ -329,7 +329,7 @@ ge).find(n=>s.supportedVersions.includes(n));if(o===void 0)throw new v(_.EraNego
  modern verdict requires a 2026-07-28+ mutual protocol version; the supplied DiscoverResult and this client's supportedP\
 rotocolVersions have no modern overlap. For a server known to be legacy, pass prior: { kind: 'legacy' } to skip the prob\
 e and initialize directly, or use versionNegotiation: { mode: 'auto' } to re-probe with legacy fallback.");if(await super.
-connect(e),this._discoverResult=s,this._serverCapabilities=s.capabilities,this._serverVersion=bt(s),this._cache.setServerIdentity(
+connect(e),this._discoverResult=s,this._serverCapabilities=s.capabilities,this._serverVersion=Et(s),this._cache.setServerIdentity(
 this._deriveServerIdentity(e)),this._instructions=s.instructions,this._negotiatedProtocolVersion=o,e.setProtocolVersion?.(
 o),this._listChangedConfig)try{this._setupListChangedHandlers(this._listChangedConfig)}catch(n){this.onerror?.(n instanceof
 Error?n:new Error(String(n)))}}getServerCapabilities(){return this._serverCapabilities}getServerVersion(){return this._serverVersion}_deriveServerIdentity(e){
@@ -389,7 +389,7 @@ let A=y.reason;w({cause:"local",error:A instanceof Error?A:new Error(String(A??"
 notifications:e}},b=y=>{w({cause:"remote",error:y instanceof Error?y:new Error(String(y))})};try{this.transport.send(U,{
 requestSignal:s.signal,onRequestStreamEnd:()=>w({cause:"remote",error:new Error("subscriptions/listen: stream ended")})}).
 catch(b)}catch(y){b(y)}return{honoredFilter:await l,close:S,closed:u}}get autoOpenedSubscription(){return this._autoOpenedSubscription}_onnotification(e,t){
-let r=Object.hasOwn(Ct,e.method)?Ct[e.method]:void 0;if(e.method==="notifications/resources/updated"){let s=e.params?.uri;
+let r=Object.hasOwn(bt,e.method)?bt[e.method]:void 0;if(e.method==="notifications/resources/updated"){let s=e.params?.uri;
 typeof s=="string"&&this._cache.evictKey("resources/read",s)}else if(r!==void 0)for(let s of r)this._cache.evict(s);if(e.
 method==="notifications/subscriptions/acknowledged"){let s=e.params?._meta?.[pe],i=typeof s=="string"?this._listenState.
 get(s):void 0;if(i!==void 0){let o=this._wireCodec().validateNotification("notifications/subscriptions/acknowledged",e);
@@ -400,7 +400,7 @@ ons/listen: server cancelled the subscription")});return}}super._onnotification(
 message,e.error.data)}):r.settle({cause:"graceful",error:new v(_.ConnectionClosed,"subscriptions/listen: server closed t\
 he subscription gracefully before acknowledging")});return}super._onresponse(e)}_onclose(){if(this._listenState.size>0){
 let e=new v(_.ConnectionClosed,"Connection closed");for(let t of this._listenState.values())t.settle({cause:"remote",error:e});
-this._listenState.clear()}super._onclose()}async callTool(e,t){let r=this.getProtocolEra()==="modern"&&gt()!=="browser",
+this._listenState.clear()}super._onclose()}async callTool(e,t){let r=this.getProtocolEra()==="modern"&&mt()!=="browser",
 s=async()=>{if(!r)return t;let a;try{a=await this._resolveXMcpHeaderScan(e.name,t?.toolDefinition)}catch(l){this._reportStoreError(
 l)}if(!a?.valid||a.declarations.length===0)return t;let d=Je(a.declarations,e.arguments);return Object.keys(d).length===
 0?t:{...t,headers:{...t?.headers,...d}}},i=t?.toolDefinition===void 0?await this._cache.outputValidator(e.name,a=>this._compileOutputValidator(
@@ -419,7 +419,7 @@ if(!this._serverCapabilities?.tools&&!this._enforceStrictCapabilities)return con
 t server does not advertise tools capability - returning empty list"),{tools:[]};if(e?.cursor!==void 0){let s=await this.
 request({method:"tools/list",params:e},t);return this._excludeInvalidXMcpHeaderTools(s),s}let r=await this._serveFromCache(
 "tools/list",void 0,t);return r!==void 0?r:this._listAllPages("tools/list",e,t,s=>s.tools,s=>this._excludeInvalidXMcpHeaderTools(
-s))}_excludeInvalidXMcpHeaderTools(e){if(this.getProtocolEra()!=="modern"||!this.transport||yt(this.transport)==="stdio")
+s))}_excludeInvalidXMcpHeaderTools(e){if(this.getProtocolEra()!=="modern"||!this.transport||gt(this.transport)==="stdio")
 return;let t=e.tools.filter(r=>{let s=Ee(r.inputSchema);return s.valid?!0:(console.warn(`[mcp-sdk] excluding tool '${r.name}\
 ' from tools/list: invalid x-mcp-header declaration — ${s.reason}`),!1)});t.length!==e.tools.length&&(e.tools=t)}_setupListChangedHandler(e,t,r,s){
 let i=Fe(Me,r);if(!i.success)throw new Error(`Invalid ${e} listChanged options: ${i.error.message}`);if(typeof r.onChanged!=
@@ -428,9 +428,9 @@ data,{onChanged:c}=r,a=async()=>{if(!o){c(null,null);return}try{c(null,await s()
 String(l)),null)}},d=()=>{if(n){let l=this._listChangedDebounceTimers.get(e);l&&T(l);let p=O(a,n);this._listChangedDebounceTimers.
 set(e,p)}else a()};this.setNotificationHandler(t,d)}async sendRootsListChanged(){return this.notification({method:"notif\
 ications/roots/list_changed"})}};var de=class extends Error{static name="ParseError";constructor(t,r){super(t),this.name="ParseError",this.type=r.type,this.
-field=r.field,this.value=r.value,this.line=r.line}},er=10,Ns=13,Y=32;function ht(e){}function sr(e){if(typeof e=="functi\
+field=r.field,this.value=r.value,this.line=r.line}},er=10,Ns=13,Y=32;function ut(e){}function sr(e){if(typeof e=="functi\
 on")throw new TypeError("`config` must be an object, got a function instead. Did you mean `createParser({onEvent: fn})`?");
-let{onEvent:t=ht,onError:r=ht,onRetry:s=ht,onComment:i,maxBufferSize:o}=e,n=[],c=0,a=!0,d,l="",p=0,u,w=!1;function E(f){
+let{onEvent:t=ut,onError:r=ut,onRetry:s=ut,onComment:i,maxBufferSize:o}=e,n=[],c=0,a=!0,d,l="",p=0,u,w=!1;function E(f){
 if(w)throw new Error("Cannot feed parser: it was terminated after exceeding the configured max buffer size. Call `reset(\
 )` to resume parsing.");if(a&&(a=!1,f.charCodeAt(0)===239&&f.charCodeAt(1)===187&&f.charCodeAt(2)===191&&(f=f.slice(3))),
 n.length===0){let C=g(f);C!==""&&(n.push(C),c=C.length),S();return}if(f.indexOf(`
@@ -446,8 +446,8 @@ ${H}`,p++}else rr(f,h,C)?u=f.slice(f.charCodeAt(h+6)===Y?h+7:h+6,m)||void 0:U(f,
 `,h)}return f.slice(h)}for(;h<f.length;){let m=f.indexOf("\r",h),C=f.indexOf(`
 `,h),R=-1;if(m!==-1&&C!==-1?R=m<C?m:C:m!==-1?m===f.length-1?R=-1:R=m:C!==-1&&(R=C),R===-1)break;U(f,h,R),h=R+1,f.charCodeAt(
 h-1)===Ns&&f.charCodeAt(h)===er&&h++}return f.slice(h)}function U(f,h,m){if(h===m){y();return}let C=f.charCodeAt(h);if(tr(
-f,h,C)){let X=f.charCodeAt(h+5)===Y?h+6:h+5,pt=f.slice(X,m);l=p===0?pt:`${l}
-${pt}`,p++;return}if(rr(f,h,C)){u=f.slice(f.charCodeAt(h+6)===Y?h+7:h+6,m)||void 0;return}if(C===105&&f.charCodeAt(h+1)===
+f,h,C)){let X=f.charCodeAt(h+5)===Y?h+6:h+5,ht=f.slice(X,m);l=p===0?ht:`${l}
+${ht}`,p++;return}if(rr(f,h,C)){u=f.slice(f.charCodeAt(h+6)===Y?h+7:h+6,m)||void 0;return}if(C===105&&f.charCodeAt(h+1)===
 100&&f.charCodeAt(h+2)===58){let X=f.slice(f.charCodeAt(h+3)===Y?h+4:h+3,m);X.includes("\0")||(d=X);return}if(C===58){if(i){
 let X=f.slice(h,m);i(X.slice(f.charCodeAt(h+1)===Y?2:1))}return}let R=f.slice(h,m),H=R.indexOf(":");if(H===-1){b(R,"",R);
 return}let or=R.slice(0,H),nr=R.charCodeAt(H+1)===Y?2:1,ar=R.slice(H+nr);b(or,ar,R)}function b(f,h,m){switch(f){case"eve\
@@ -477,8 +477,8 @@ e.reason),r.signal;if(t.aborted)return r.abort(t.reason),r.signal;let s=()=>{e.r
 "abort",o)};function i(){s(),r.abort(e.reason)}function o(){s(),r.abort(t.reason)}return e.addEventListener("abort",i,{once:!0}),
 t.addEventListener("abort",o,{once:!0}),r.signal}var js=class{static name="StreamableHTTPClientTransport";_abortController;_url;_resourceMetadataUrl;_scope;_requestInit;_authProvider;_oauthProvider;_skipIssuerMetadataValidation;_fetch;_fetchWithInit;_redirectPolicy;_sessionId;_reconnectionOptions;_protocolVersion;_onInsufficientScope;_maxStepUpRetries;_serverRetryMs;_reconnectionScheduler;_cancelReconnection;onclose;onerror;onmessage;hasPerRequestStream=!0;constructor(e,t){
 this._url=e,this._resourceMetadataUrl=void 0,this._scope=void 0,this._requestInit=t?.requestInit,this._skipIssuerMetadataValidation=
-t?.skipIssuerMetadataValidation,this._fetch=t?.fetch,Pt(t?.authProvider)?(this._oauthProvider=t.authProvider,this._authProvider=
-Tt(t.authProvider,{skipIssuerMetadataValidation:t.skipIssuerMetadataValidation}),t.authProvider.dpop&&(this._fetch=qs(t.
+t?.skipIssuerMetadataValidation,this._fetch=t?.fetch,Rt(t?.authProvider)?(this._oauthProvider=t.authProvider,this._authProvider=
+Pt(t.authProvider,{skipIssuerMetadataValidation:t.skipIssuerMetadataValidation}),t.authProvider.dpop&&(this._fetch=qs(t.
 authProvider)(t.fetch??fetch))):this._authProvider=t?.authProvider,this._redirectPolicy=t?.redirectPolicy,this._fetchWithInit=
 He(t?.fetch,t?.requestInit),this._redirectPolicy==="follow"&&(this._fetchWithInit=Be(this._fetchWithInit)),this._sessionId=
 t?.sessionId,this._protocolVersion=t?.protocolVersion,this._reconnectionOptions=t?.reconnectionOptions??zs,this._reconnectionScheduler=
@@ -489,7 +489,7 @@ resourceMetadataUrl,errorDescription:e.errorDescription});if(!this._oauthProvide
 resourceMetadataUrl,errorDescription:e.errorDescription});if(t>=this._maxStepUpRetries)throw new M(_.ClientHttpForbidden,
 `Server returned 403 insufficient_scope after step-up re-authorization (retry limit ${this._maxStepUpRetries} reached)`,
 {status:403,statusText:e.statusText??"Forbidden",text:e.text});e.resourceMetadataUrl&&(this._resourceMetadataUrl=e.resourceMetadataUrl);
-let r=await this._oauthProvider.tokens(),s=Ae(this._scope,r?.scope,e.scope);this._scope=s;let i=At(s,r?.scope);return Oe(
+let r=await this._oauthProvider.tokens(),s=Ae(this._scope,r?.scope,e.scope);this._scope=s;let i=It(s,r?.scope);return Oe(
 this._oauthProvider,{serverUrl:this._url,resourceMetadataUrl:this._resourceMetadataUrl,scope:s,forceReauthorization:i,fetchFn:this.
 _fetchWithInit,skipIssuerMetadataValidation:this._skipIssuerMetadataValidation})}_redirects(e){return this._redirectPolicy===
 "follow"?e:B(e)}_unfollowedRedirect(e,t){let r=this._redirectPolicy==="follow"?void 0:Ge(e,t);return r&&`${r} (redirectP\
@@ -534,7 +534,7 @@ replayMessageId:i,requestSignal:o,onRequestStreamEnd:n},0)}catch(w){this.onerror
 Error?w.message:String(w)}`)),n?.()}else n?.()}})()}async start(){if(this._abortController)throw new Error("StreamableHT\
 TPClientTransport already started! If using Client class, note that connect() calls start() automatically.");this._abortController=
 new AbortController}async finishAuth(e,t){if(!this._oauthProvider)throw new x("finishAuth requires an OAuthClientProvide\
-r");let{authorizationCode:r,iss:s}=await Ot(e,t,this._oauthProvider,this._url,{fetchFn:this._fetchWithInit,resourceMetadataUrl:this.
+r");let{authorizationCode:r,iss:s}=await At(e,t,this._oauthProvider,this._url,{fetchFn:this._fetchWithInit,resourceMetadataUrl:this.
 _resourceMetadataUrl});if(await Oe(this._oauthProvider,{serverUrl:this._url,authorizationCode:r,iss:s,resourceMetadataUrl:this.
 _resourceMetadataUrl,scope:this._scope,fetchFn:this._fetchWithInit,skipIssuerMetadataValidation:this._skipIssuerMetadataValidation})!==
 "AUTHORIZED")throw new x("Failed to authorize")}async close(){try{this._cancelReconnection?.()}finally{this._cancelReconnection=
@@ -570,6 +570,6 @@ this._fetch??fetch)(this._url,t);if(await r.text?.().catch(()=>{}),!r.ok&&r.stat
 this._sessionId=void 0}catch(e){throw this.onerror?.(e),e}}setProtocolVersion(e){this._protocolVersion=e}get protocolVersion(){
 return this._protocolVersion}async resumeStream(e,t){await this._startOrAuthSse({resumptionToken:e,onresumptiontoken:t?.
 onresumptiontoken})}};export{Qt as Client,le as IssuerMismatchError,j as OAuthError,nt as RegistrationRejectedError,js as StreamableHTTPClientTransport,
-dt as assertSecureTokenEndpoint,me as checkResourceAllowed,ut as discoverOAuthServerInfo,zt as exchangeAuthorization,G as extractWWWAuthenticateParams,
-Ht as refreshAuthorization,jt as registerClient,Ut as resolveClientMetadata,ve as resourceUrlFromServerUrl,lt as selectClientAuthMethod,
+dt as assertSecureTokenEndpoint,me as checkResourceAllowed,zt as exchangeAuthorization,G as extractWWWAuthenticateParams,
+Ht as refreshAuthorization,jt as registerClient,Mt as resolveClientMetadata,ve as resourceUrlFromServerUrl,lt as selectClientAuthMethod,
 Dt as startAuthorization};

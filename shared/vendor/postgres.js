@@ -85,8 +85,8 @@ end(),ge]),sn=f().D().str("S").str(f.N).end(),Te=()=>{},an=new Set(["FetchPrepar
 ansformAssignedExpr"]),on={83:"severity_local",86:"severity",67:"code",77:"message",68:"detail",72:"hint",80:"position",
 112:"internal_position",113:"internal_query",87:"where",115:"schema_name",116:"table_name",99:"column_name",100:"data ty\
 pe_name",110:"constraint_name",70:"file",76:"line",82:"routine"};function Jt(e,r={},{onopen:n=Te,onend:a=Te,onclose:o=Te}={}){
-let{sslnegotiation:l,ssl:d,max:h,user:j,host:se,port:V,database:ae,parsers:U,transform:_,onnotice:Z,onnotify:re,onparameter:Se,
-max_pipeline:K,keep_alive:Qe,backoff:je,target_session_attrs:$e}=e,P=J(),He=tn++,ye={pid:null,secret:null},Ke=vt(at,e.idle_timeout),
+let{sslnegotiation:l,ssl:d,max:h,user:j,host:se,port:K,database:ae,parsers:U,transform:_,onnotice:Z,onnotify:re,onparameter:Se,
+max_pipeline:V,keep_alive:Qe,backoff:je,target_session_attrs:$e}=e,P=J(),He=tn++,ye={pid:null,secret:null},Ke=vt(at,e.idle_timeout),
 Ue=vt(at,e.max_lifetime),we=vt(rr,e.connect_timeout),u=null,Ve,ie=null,b=new he,Q=y.alloc(0),Ae=e.fetch_types,le={},i={},
 p=Math.random().toString(36).slice(2),O=1,F=0,I=0,g=0,v=0,N=0,T=0,k=0,$=null,S=null,ue=!1,oe=null,de=null,L=null,C=null,
 A=null,Y=null,Ye=null,nt=null,c=null,Ie=null,B={queue:r.closed,idleTimer:Ke,connect(t){L=t,Nt()},terminate:Fe,execute:Re,
@@ -95,11 +95,11 @@ resolve(e.socket(e)):new Vt.Socket}catch(s){Oe(s);return}return t.on("error",Oe)
 pid:t,secret:s},m,w){try{Ve=f().i32(16).i32(80877102).i32(t).i32(s).end(16),await Ct(),u.once("error",w),u.once("close",
 m)}catch(R){w(R)}}function Re(t){if(ue||u===null)return De(t,D.connection("CONNECTION_DESTROYED",e));if(A)return De(t,D.
 generic("COPY_IN_PROGRESS","You cannot execute queries during copy"));if(!t.cancelled)try{return t.state=ye,c?P.push(t):
-(c=t,c.active=!0),tr(t),z(xt(t))&&!t.describeFirst&&!t.cursorFn&&P.length<K&&(!t.options.onexecute||t.options.onexecute(
-B))}catch(s){return P.length===0&&z(ge),q(s),!0}}function xt(t){if(t.parameters.length>=65534)throw D.generic("MAX_PARAM\
-ETERS_EXCEEDED","Max number of parameters (65534) exceeded");return t.options.simple?f().Q().str(t.statement.string+f.N).
-end():t.describeFirst?y.concat([St(t),Wt]):t.prepare?t.prepared?We(t):y.concat([St(t),We(t)]):er(t)}function St(t){return y.
-concat([Ut(t.statement.string,t.parameters,t.statement.types,t.statement.name),Mr("S",t.statement.name)])}function We(t){
+(c=t,c.active=!0),tr(t),z(xt(t))&&!t.describeFirst&&!t.cursorFn&&(t.options.onexecute?t.options.onexecute(B):P.length+1<
+e.max_pipeline)}catch(s){return P.length===0&&z(ge),q(s),!0}}function xt(t){if(t.parameters.length>=65534)throw D.generic(
+"MAX_PARAMETERS_EXCEEDED","Max number of parameters (65534) exceeded");return t.options.simple?f().Q().str(t.statement.string+
+f.N).end():t.describeFirst?y.concat([St(t),Wt]):t.prepare?t.prepared?We(t):y.concat([St(t),We(t)]):er(t)}function St(t){
+return y.concat([Ut(t.statement.string,t.parameters,t.statement.types,t.statement.name),Mr("S",t.statement.name)])}function We(t){
 return y.concat([Br(t.parameters,t.statement.types,t.statement.name,t.cursorName),t.cursorFn?It("",t.cursorRows):nn])}function er(t){
 return y.concat([Ut(t.statement.string,t.parameters,t.statement.types),sn,We(t)])}function tr(t){let s=[],m=[],w=mt(t,t.
 strings[0],t.args[0],s,m,e);!t.tagged&&t.args.forEach(R=>qe(R,s,m,e)),t.prepare=e.prepare&&("prepare"in t.options?t.options.
@@ -115,7 +115,7 @@ u.on("close",Tt),u.on("drain",Ot)}function Ot(){!c&&n(B)}function st(t){if(!(oe&
 y.concat(oe,N-I):Q.length===0?t:y.concat([Q,t],Q.length+t.length);Q.length>4;){if(N=Q.readUInt32BE(1),N>=Q.length){I=N-Q.
 length,oe=[Q];break}try{nr(Q.subarray(0,N+1))}catch(s){c&&(c.cursorFn||c.describeFirst)&&z(ge),q(s)}Q=Q.subarray(N+1),I=
 0,oe=null}}async function Ct(){if(ue=!1,le={},u||(u=await Zt()),!!u){if(we.start(),e.socket)return d?Pt():Pe();if(u.on("\
-connect",d?Pt:Pe),e.path)return u.connect(e.path);u.ssl=d,u.connect(V[g],se[g]),u.host=se[g],u.port=V[g],g=(g+1)%V.length}}
+connect",d?Pt:Pe),e.path)return u.connect(e.path);u.ssl=d,u.connect(K[g],se[g]),u.host=se[g],u.port=K[g],g=(g+1)%K.length}}
 function Nt(){te(Ct,F?Math.max(0,F+T-Yt.now()):0)}function Pe(){try{i={},Ae=e.fetch_types,p=Math.random().toString(36).slice(
 2),O=1,Ue.start(),u.on("data",st),Qe&&u.setKeepAlive&&u.setKeepAlive(!0,1e3*Qe);let t=Qr();z(t)}catch(t){Oe(t)}}function Oe(t){
 if(!(B.queue===r.connecting&&e.host[v+1]))for(q(t);P.length;)De(P.shift(),t)}function q(t){A&&(A.destroy(t),A=null),c&&De(
@@ -202,24 +202,24 @@ update(e).digest("hex")}function rt(e,r){return Ge.createHmac("sha256",e).update
 e[o]^r[o];return a}function vt(e,r){if(r=typeof r=="function"?r():r,!r)return{cancel:Te,start:Te};let n;return{cancel(){
 n&&(ee(n),n=null)},start(){n&&ee(n),n=te(a,r*1e3,arguments)}};function a(o){e.apply(null,o),n=null}}Object.assign(_t,{PostgresError:be,toPascal:Ee,pascal:yt,toCamel:ve,camel:gt,toKebab:_e,kebab:wt,fromPascal:Be,fromCamel:Le,
 fromKebab:Me,BigInt:{to:20,from:[20],parse:e=>BigInt(e),serialize:e=>e.toString()}});var mn=_t;function _t(e,r){let n=dn(
-e,r),a={},o=!1,l=J(),d=J(),h=J(),j=J(),se=J(),V=J(),ae=J(),U=J(),_={connecting:d,reserved:h,closed:j,ended:se,open:V,busy:ae,
+e,r),a={},o=!1,l=J(),d=J(),h=J(),j=J(),se=J(),K=J(),ae=J(),U=J(),_={connecting:d,reserved:h,closed:j,ended:se,open:K,busy:ae,
 full:U},Z=[...Array(n.max)].map(()=>Et(n,_,{onopen:Ae,onend:Q,onclose:le})),re=Se(Ke);return Object.assign(re,{get parameters(){
-return n.parameters},CLOSE:Ce,END:Ce,PostgresError:be,options:n,reserve:je,listen:K,begin:$e,close:Ve,end:u}),re;function Se(i){
+return n.parameters},CLOSE:Ce,END:Ce,PostgresError:be,options:n,reserve:je,listen:V,begin:$e,close:Ve,end:u}),re;function Se(i){
 return i.debug=n.debug,Object.entries(n.types).reduce((g,[v,N])=>(g[v]=T=>new ne(T,N.to),g),p),Object.assign(O,{types:p,
 typed:p,unsafe:F,notify:Qe,array:ye,json:He,file:I}),O;function p(g,v){return new ne(g,v)}function O(g,...v){return g&&Array.
 isArray(g.raw)?new X(g,v,i,we):typeof g=="string"&&!v.length?new Ne(n.transform.column.to?n.transform.column.to(g):g):new ze(
 g,v)}function F(g,v=[],N={}){return arguments.length===2&&!Array.isArray(v)&&(N=v,v=[]),new X([g],v,i,we,{prepare:!1,...N,
 simple:"simple"in N?N.simple:v.length===0})}function I(g,v=[],N={}){return arguments.length===2&&!Array.isArray(v)&&(N=v,
 v=[]),new X([],v,k=>{fn.readFile(g,"utf8",($,S)=>{if($)return k.reject($);k.strings=[S],i(k)})},we,{...N,simple:"simple"in
-N?N.simple:v.length===0})}}async function K(i,p,O){let F={fn:p,onlisten:O},I=K.sql||(K.sql=_t({...n,max:1,idle_timeout:null,
-max_lifetime:null,fetch_types:!1,onclose(){Object.entries(K.channels).forEach(([k,{listeners:$}])=>{delete K.channels[k],
-Promise.all($.map(S=>K(k,S.fn,S.onlisten).catch(()=>{})))})},onnotify(k,$){k in K.channels&&K.channels[k].listeners.forEach(
-S=>S.fn($))}})),g=K.channels||(K.channels={});if(i in g){g[i].listeners.push(F);let k=await g[i].result;return F.onlisten&&
+N?N.simple:v.length===0})}}async function V(i,p,O){let F={fn:p,onlisten:O},I=V.sql||(V.sql=_t({...n,max:1,idle_timeout:null,
+max_lifetime:null,fetch_types:!1,onclose(){Object.entries(V.channels).forEach(([k,{listeners:$}])=>{delete V.channels[k],
+Promise.all($.map(S=>V(k,S.fn,S.onlisten).catch(()=>{})))})},onnotify(k,$){k in V.channels&&V.channels[k].listeners.forEach(
+S=>S.fn($))}})),g=V.channels||(V.channels={});if(i in g){g[i].listeners.push(F);let k=await g[i].result;return F.onlisten&&
 F.onlisten(),{state:k.state,unlisten:T}}g[i]={result:I`listen ${I.unsafe('"'+i.replace(/"/g,'""')+'"')}`,listeners:[F]};
 let N=await g[i].result;return F.onlisten&&F.onlisten(),{state:N.state,unlisten:T};async function T(){if(i in g&&(g[i].listeners=
 g[i].listeners.filter(k=>k!==F),!g[i].listeners.length))return delete g[i],I`unlisten ${I.unsafe('"'+i.replace(/"/g,'""')+
-'"')}`}}async function Qe(i,p){return await re`select pg_notify(${i}, ${""+p})`}async function je(){let i=J(),p=V.length?
-V.shift():await new Promise((I,g)=>{let v={reserve:I,reject:g};l.push(v),j.length&&b(j.shift(),v)});P(p,h),p.reserved=()=>i.
+'"')}`}}async function Qe(i,p){return await re`select pg_notify(${i}, ${""+p})`}async function je(){let i=J(),p=K.length?
+K.shift():await new Promise((I,g)=>{let v={reserve:I,reject:g};l.push(v),j.length&&b(j.shift(),v)});P(p,h),p.reserved=()=>i.
 length?p.execute(i.shift()):P(p,h),p.reserved.release=!0;let O=Se(F);return O.release=()=>{p.reserved=null,Ae(p)},O;function F(I){
 p.queue===U?i.push(I):p.execute(I)||P(p,U)}}async function $e(i,p){!p&&(p=i,i="");let O=J(),F=0,I,g=null;try{return await re.
 unsafe("begin "+i.replace(/[^a-z ]/ig,""),[],{onexecute:N}).execute(),await Promise.race([v(I,p),new Promise((T,k)=>I.onclose=
@@ -229,31 +229,31 @@ all(Y):Y).then(C,A)}),ue)throw ue}catch(C){throw await($?S`rollback to ${S($)}`:
 25P02"&&ue||C}return $||(g?await S`prepare transaction '${S.unsafe(g)}'`:await S`commit`),oe;function de(C,A){return C&&
 Array.isArray(C.raw)?de(Y=>Y.apply(Y,arguments)):(arguments.length===1&&(A=C,C=null),v(T,A,"s"+F+++(C?"_"+C:"")))}function L(C){
 C.catch(A=>ue||(ue=A)),T.queue===U?O.push(C):T.execute(C)||P(T,U)}}function N(T){I=T,P(T,h),T.reserved=()=>O.length?T.execute(
-O.shift()):P(T,h)}}function P(i,p){return i.queue.remove(i),p.push(i),i.queue=p,p===V?i.idleTimer.start():i.idleTimer.cancel(),
+O.shift()):P(T,h)}}function P(i,p){return i.queue.remove(i),p.push(i),i.queue=p,p===K?i.idleTimer.start():i.idleTimer.cancel(),
 i}function He(i){return new ne(i,3802)}function ye(i,p){return Array.isArray(i)?new ne(i,p||(i.length?Ze(i)||25:0),n.shared.
-typeArrayMap):ye(Array.from(arguments))}function Ke(i){if(o)return i.reject(D.connection("CONNECTION_ENDED",n,n));if(V.length)
-return Ue(V.shift(),i);if(j.length)return b(j.shift(),i);ae.length?Ue(ae.shift(),i):l.push(i)}function Ue(i,p){return i.
+typeArrayMap):ye(Array.from(arguments))}function Ke(i){if(o)return i.reject(D.connection("CONNECTION_ENDED",n,n));if(K.length)
+return Ue(K.shift(),i);if(j.length)return b(j.shift(),i);ae.length?Ue(ae.shift(),i):l.push(i)}function Ue(i,p){return i.
 execute(p)?P(i,ae):P(i,U)}function we(i){return new Promise((p,O)=>{i.state?i.active?Et(n).cancel(i.state,p,O):i.cancelled=
 {resolve:p,reject:O}:(l.remove(i),i.cancelled=!0,i.reject(D.generic("57014","canceling statement due to user request")),
 p())})}async function u({timeout:i=null}={}){if(o)return o;await 1;let p;return o=Promise.race([new Promise(O=>i!==null&&
-(p=te(ie,i*1e3,O))),Promise.all(Z.map(O=>O.end()).concat(K.sql?K.sql.end({timeout:0}):[],a.sql?a.sql.end({timeout:0}):[]))]).
+(p=te(ie,i*1e3,O))),Promise.all(Z.map(O=>O.end()).concat(V.sql?V.sql.end({timeout:0}):[],a.sql?a.sql.end({timeout:0}):[]))]).
 then(()=>ee(p))}async function Ve(){await Promise.all(Z.map(i=>i.end()))}async function ie(i){for(await Promise.all(Z.map(
 p=>p.terminate()));l.length;)l.shift().reject(D.connection("CONNECTION_DESTROYED",n));i()}function b(i,p){return P(i,d),
-i.connect(p),i}function Q(i){P(i,se)}function Ae(i){if(l.length===0)return P(i,V);let p=Math.ceil(l.length/(d.length+1)),
+i.connect(p),i}function Q(i){P(i,se)}function Ae(i){if(l.length===0)return P(i,K);let p=Math.ceil(l.length/(d.length+1)),
 O=!0;for(;O&&l.length&&p-- >0;){let F=l.shift();if(F.reserve)return F.reserve(i);O=i.execute(F)}O?P(i,ae):P(i,U)}function le(i,p){
 P(i,j),i.reserved=null,i.onclose&&(i.onclose(p),i.onclose=null),n.onclose&&n.onclose(i.id),l.length&&b(i,l.shift())}}function dn(e,r){
 if(e&&e.shared)return e;let n=W.env,a=(!e||typeof e=="string"?r:e)||{},{url:o,multihost:l}=wn(e),d=[...o.searchParams].reduce(
 (U,[_,Z])=>(U[_]=Z,U),{}),h=a.hostname||a.host||l||o.hostname||n.PGHOST||"localhost",j=a.port||o.port||n.PGPORT||5432,se=a.
 user||a.username||o.username||n.PGUSERNAME||n.PGUSER||bn();a.no_prepare&&(a.prepare=!1),d.sslmode&&(d.ssl=d.sslmode,delete d.
 sslmode),"timeout"in a&&(console.log("The timeout option is deprecated, use idle_timeout instead"),a.idle_timeout=a.timeout),
-d.sslrootcert==="system"&&(d.ssl="verify-full");let V=["idle_timeout","connect_timeout","max_lifetime","max_pipeline","b\
+d.sslrootcert==="system"&&(d.ssl="verify-full");let K=["idle_timeout","connect_timeout","max_lifetime","max_pipeline","b\
 ackoff","keep_alive"],ae={max:globalThis.Cloudflare?3:10,ssl:!1,sslnegotiation:null,idle_timeout:null,connect_timeout:30,
 max_lifetime:gn,max_pipeline:100,backoff:hn,keep_alive:60,prepare:!0,debug:!1,fetch_types:!0,publications:"alltables",target_session_attrs:null};
 return{host:Array.isArray(h)?h:h.split(",").map(U=>U.split(":")[0]),port:Array.isArray(j)?j:h.split(",").map(U=>parseInt(
 U.split(":")[1]||j)),path:a.path||h.indexOf("/")>-1&&h+"/.s.PGSQL."+j,database:a.database||a.db||(o.pathname||"").slice(
 1)||n.PGDATABASE||se,user:se,pass:a.pass||a.password||o.password||n.PGPASSWORD||"",...Object.entries(ae).reduce((U,[_,Z])=>{
 let re=_ in a?a[_]:_ in d?d[_]==="disable"||d[_]==="false"?!1:d[_]:n["PG"+_.toUpperCase()]||Z;return U[_]=typeof re=="st\
-ring"&&V.includes(_)?+re:re,U},{}),connection:{application_name:n.PGAPPNAME||"postgres.js",...a.connection,...Object.entries(
+ring"&&K.includes(_)?+re:re,U},{}),connection:{application_name:n.PGAPPNAME||"postgres.js",...a.connection,...Object.entries(
 d).reduce((U,[_,Z])=>(_ in ae||(U[_]=Z),U),{})},types:a.types||{},target_session_attrs:pn(a,o,n),onnotice:a.onnotice,onnotify:a.
 onnotify,onclose:a.onclose,onparameter:a.onparameter,socket:a.socket,transform:yn(a.transform||{undefined:void 0}),parameters:{},
 shared:{retries:0,typeArrayMap:{}},...Gt(a.types)}}function pn(e,r,n){let a=e.target_session_attrs||r.searchParams.get("\

@@ -36,6 +36,8 @@ export interface ServeTask {
 /** The child's reports, one JSON object per line of its stdout. */
 export type ChildMessage =
   | { readonly kind: "ready"; readonly port: number }
+  /** The done part of the SQL texts, from 0 to 1. */
+  | { readonly kind: "ran"; readonly done: number }
   | { readonly kind: "prepared" }
   | ({ readonly kind: "notification" } & Notification)
   /** The session answers messages, or no client is waiting. */

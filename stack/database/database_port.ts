@@ -1,6 +1,12 @@
 /** Writes one log event of the stack. Fields never hold secrets or statement texts. */
 export type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
 
+/**
+ * Reports what a long work does now, and how much of that is done, from 0 to 1 if it is known. Work
+ * that reports nothing for long may be ended.
+ */
+export type ReportDoing = (doing: string, done?: number) => void;
+
 /** What serves the stack's database. */
 export type DatabaseKind = "pglite" | "native" | "url";
 

@@ -21,7 +21,8 @@ export async function refuseHosted(sql: Sql, place: string): Promise<void> {
     `Cannot run the stack on the database at ${place}: it belongs to a Supabase project ` +
       `(${signs.join("; ")}). Nothing was written`,
     {
-      hint: "Deploy to the project with `supabase db push` and `supabase functions deploy`; for " +
+      hint:
+        "Deploy to the project with `supabase db push --remote` and `supabase functions deploy`; for " +
         "the stack use --db pglite, --db native, or a server that native:install prepared.",
     },
   );

@@ -90,7 +90,10 @@ async function openPglite(options: ChildOptions): Promise<Pglite> {
 
 async function prepare(options: ChildOptions, task: PrepareTask): Promise<void> {
   const pglite = await openPglite(options);
-  for (const file of task.sql) await execNamed(pglite, file.name, file.sql);
+  for (const [index, file] of task.sql.entries()) {
+    reportToParent({ kind: "ran", done: index / task.sql.length });
+    await execNamed(pglite, file.name, file.sql);
+  }
   await pglite.close();
   reportToParent({ kind: "prepared" });
 }

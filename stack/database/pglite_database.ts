@@ -1,4 +1,5 @@
 import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
+import { definedOnly } from "../../shared/platform/values/defined_only.ts";
 import type { ExtensionBundle } from "./child_protocol.ts";
 import type { Logger, StackDatabase } from "./database_port.ts";
 import { type PgliteProcess, startPgliteProcess } from "./pglite_process.ts";
@@ -6,6 +7,8 @@ import { Stopwatch } from "./stopwatch.ts";
 
 const RESTART_DELAYS_MS = [0, 250, 1_000, 2_000, 4_000];
 const LONGEST_BEAT_INTERVAL_MS = 1_000;
+/** How long a restarted process may take to open its folder. */
+const REOPEN_LIMIT_MS = 120_000;
 
 /** Options of {@linkcode startPgliteDatabase}. */
 export interface PgliteDatabaseOptions {
@@ -19,6 +22,8 @@ export interface PgliteDatabaseOptions {
   /** How long a statement may block all clients before the process is killed. */
   readonly statementLimitMs: number;
   readonly log: Logger;
+  /** Ends the first start when it aborts. */
+  readonly signal?: AbortSignal;
   /** Called once, when the database has ended and cannot be restarted. */
   readonly onFailure: (error: SwarmError) => void;
 }
@@ -28,7 +33,7 @@ export interface PgliteDatabaseOptions {
  * when one statement keeps its single session busy beyond the limit, because PGlite supports
  * neither `statement_timeout` nor cancellation.
  *
- * @throws SwarmError `DATABASE_UNAVAILABLE` when the first start fails.
+ * @throws SwarmError `DATABASE_UNAVAILABLE` when the first start fails or is ended.
  */
 export async function startPgliteDatabase(options: PgliteDatabaseOptions): Promise<StackDatabase> {
   const supervisor = new PgliteSupervisor(options);
@@ -44,15 +49,24 @@ class PgliteSupervisor implements StackDatabase {
   readonly #restartHandlers = new Set<() => void>();
   #process: PgliteProcess | null = null;
   #port: number;
-  #isStopping = false;
+  readonly #stopping = new AbortController();
+  #restarting: Promise<void> = Promise.resolve();
 
   constructor(options: PgliteDatabaseOptions) {
     this.#options = options;
     this.#port = options.port ?? 0;
-    this.#silence = new Stopwatch(this.#beatIntervalMs, options.statementLimitMs, () => {
+    const onSilence = () => {
       options.log("error", "database.stalled", { statement_limit_ms: options.statementLimitMs });
       this.#process?.kill();
-    });
+    };
+    // A busy machine makes every statement slow. That is no reason to end it.
+    const readExcusedMs = () => this.#process?.readProcessorWaitMs() ?? 0;
+    this.#silence = new Stopwatch(
+      this.#beatIntervalMs,
+      options.statementLimitMs,
+      onSilence,
+      readExcusedMs,
+    );
   }
 
   get url(): string {
@@ -64,7 +78,7 @@ class PgliteSupervisor implements StackDatabase {
   }
 
   async start(): Promise<void> {
-    this.#process = await this.#spawn();
+    this.#process = await this.#spawn(this.#options.signal);
     this.#port = this.#process.port;
     this.#superviseEnd(this.#process);
   }
@@ -87,16 +101,16 @@ class PgliteSupervisor implements StackDatabase {
   }
 
   async stop(): Promise<void> {
-    this.#isStopping = true;
+    this.#stopping.abort();
     this.#silence.stop();
-    await this.#process?.stop();
+    await Promise.all([this.#process?.stop(), this.#restarting]);
   }
 
   get #beatIntervalMs(): number {
     return Math.min(LONGEST_BEAT_INTERVAL_MS, this.#options.statementLimitMs / 5);
   }
 
-  async #spawn(): Promise<PgliteProcess> {
+  async #spawn(signal: AbortSignal | undefined): Promise<PgliteProcess> {
     const { dataDir, bundles, channels, log } = this.#options;
     const process = await startPgliteProcess({
       dataDir,
@@ -109,6 +123,7 @@ class PgliteSupervisor implements StackDatabase {
       onNotification: ({ channel, payload }) => {
         for (const handler of this.#notificationHandlers.get(channel) ?? []) handler(payload);
       },
+      ...definedOnly({ signal }),
     });
     this.#silence.start();
     return process;
@@ -117,21 +132,24 @@ class PgliteSupervisor implements StackDatabase {
   async #superviseEnd(process: PgliteProcess): Promise<void> {
     const reason = await process.ended;
     this.#silence.stop();
-    if (this.#isStopping) return;
+    if (this.#stopping.signal.aborted) return;
     this.#options.log("warn", "database.ended", { reason });
-    await this.#restart();
+    this.#restarting = this.#restart();
   }
 
   async #restart(): Promise<void> {
+    const stopping = this.#stopping.signal;
+    const stopped = new Promise((resolve) => stopping.addEventListener("abort", resolve));
     let lastError: unknown;
     for (const delayMs of RESTART_DELAYS_MS) {
-      await new Promise((resolve) => setTimeout(resolve, delayMs));
-      if (this.#isStopping) return;
+      await Promise.race([new Promise((resolve) => setTimeout(resolve, delayMs)), stopped]);
+      if (stopping.aborted) return;
       try {
-        const process = await this.#spawn();
+        const limit = AbortSignal.timeout(REOPEN_LIMIT_MS);
+        const process = await this.#spawn(AbortSignal.any([limit, stopping]));
         this.#process = process;
         this.#superviseEnd(process);
-        if (this.#isStopping) return await process.stop();
+        if (stopping.aborted) return await process.stop();
         this.#options.log("info", "database.restarted", { port: this.#port });
         for (const handler of this.#restartHandlers) handler();
         return;

@@ -2,17 +2,13 @@ import { dirname, join } from "node:path";
 import { bundleExtension } from "../platform/extension_bundle.ts";
 import { platformExtensions, platformHash, platformSql } from "../platform/platform_files.ts";
 import type { ExtensionBundle } from "./child_protocol.ts";
-import type { Logger } from "./database_port.ts";
 import { preparePgliteFolder } from "./pglite_process.ts";
 import { copySnapshot, type SnapshotOptions } from "./snapshot.ts";
 import { sha256Hex } from "../../shared/platform/values/sha256_hex.ts";
 
 const DEPENDENCIES = new URL("../deps.ts", import.meta.url);
 
-interface PgliteFolderOptions {
-  readonly cacheDir: string;
-  readonly log: Logger;
-}
+type PgliteFolderOptions = Pick<SnapshotOptions, "cacheDir" | "log" | "signal" | "report">;
 
 /**
  * Returns a key for the content of a new data folder. It depends on the platform's SQL and
@@ -34,7 +30,7 @@ export async function platformSnapshot(
     ...options,
     key: await pgliteFolderKey(),
     build: async (dataDir) =>
-      await preparePgliteFolder({ dataDir, bundles, sql: await platformSql(), log: options.log }),
+      await preparePgliteFolder({ ...options, dataDir, bundles, sql: await platformSql() }),
   };
 }
 

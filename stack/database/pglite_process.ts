@@ -1,7 +1,9 @@
 import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
+import { atExit } from "../at_exit.ts";
 import type { ChildMessage, ChildOptions, ExtensionBundle } from "./child_protocol.ts";
-import type { Logger } from "./database_port.ts";
+import type { Logger, ReportDoing } from "./database_port.ts";
 import { folderInUse } from "./folder_lock.ts";
+import { readsProcessorWait } from "./processor_wait.ts";
 import type { Notification } from "./wire_frames.ts";
 import { readLines } from "../functions/read_lines.ts";
 
@@ -20,6 +22,8 @@ interface PgliteProcessOptions {
   readonly onNotification: (notification: Notification) => void;
   readonly onBeat: () => void;
   readonly log: Logger;
+  /** Kills the process when it aborts before the process is ready. */
+  readonly signal?: AbortSignal;
 }
 
 /** A child process that serves the database. */
@@ -28,6 +32,11 @@ export interface PgliteProcess {
   readonly port: number;
   /** Resolves when the process has ended, with the reason if it is known. */
   readonly ended: Promise<string>;
+  /**
+   * Returns for how many milliseconds it has waited for a processor since the last call, 0 where that
+   * is unknown.
+   */
+  readProcessorWaitMs(): number;
   /** Kills the process immediately, like a crash. */
   kill(): void;
   /** Lets the process write everything and exit. Kills it after six seconds. */
@@ -40,7 +49,7 @@ export interface PgliteProcess {
  * @throws SwarmError `DATABASE_UNAVAILABLE` when the folder is in use or cannot be opened.
  */
 export async function startPgliteProcess(options: PgliteProcessOptions): Promise<PgliteProcess> {
-  const { dataDir, bundles, port, channels, beatIntervalMs, log } = options;
+  const { dataDir, bundles, port, channels, beatIntervalMs } = options;
   const ready = Promise.withResolvers<number>();
   const child = spawnChild(
     {
@@ -48,7 +57,7 @@ export async function startPgliteProcess(options: PgliteProcessOptions): Promise
       bundles,
       task: { kind: "serve", port, channels, beatIntervalMs, ownerPid: Deno.pid },
     },
-    log,
+    options,
     (message) => {
       if (message.kind === "notification") options.onNotification(message);
       else if (message.kind === "beat") options.onBeat();
@@ -57,7 +66,7 @@ export async function startPgliteProcess(options: PgliteProcessOptions): Promise
     },
   );
   child.ended.then((reason) => ready.reject(openingError(dataDir, reason)));
-  return { ...child, port: await ready.promise };
+  return { ...child, port: await killedBy(options.signal, child, ready.promise) };
 }
 
 /**
@@ -72,16 +81,23 @@ export async function preparePgliteFolder(
     readonly bundles: readonly ExtensionBundle[];
     readonly sql: readonly { readonly name: string; readonly sql: string }[];
     readonly log: Logger;
+    /** @default nothing is reported */
+    readonly report?: ReportDoing;
+    /** Kills the child when it aborts. */
+    readonly signal?: AbortSignal;
   },
 ): Promise<void> {
-  const { dataDir, bundles, sql, log } = options;
+  const { dataDir, bundles, sql } = options;
   let outcome: ChildMessage | undefined;
   const child = spawnChild(
     { dataDir, bundles, task: { kind: "prepare", sql } },
-    log,
-    (message) => outcome = message,
+    options,
+    (message) => {
+      if (message.kind === "ran") options.report?.("creating the database", message.done);
+      else outcome = message;
+    },
   );
-  const reason = await child.ended;
+  const reason = await killedBy(options.signal, child, child.ended);
   if (outcome?.kind === "prepared") return;
   throw outcome === undefined ? openingError(dataDir, reason) : toError(dataDir, outcome);
 }
@@ -94,10 +110,25 @@ function engineFlags({ task }: ChildOptions): readonly string[] {
   return task.kind === "prepare" ? ["--v8-flags=--liftoff-only"] : [];
 }
 
+/** Awaits `work` of a child, which the signal kills. */
+async function killedBy<T>(
+  signal: AbortSignal | undefined,
+  { kill }: Pick<PgliteProcess, "kill">,
+  work: Promise<T>,
+): Promise<T> {
+  if (signal?.aborted) kill();
+  signal?.addEventListener("abort", kill);
+  try {
+    return await work;
+  } finally {
+    signal?.removeEventListener("abort", kill);
+  }
+}
+
 /** Spawns the child script, sends it its options and reads its reports. */
 function spawnChild(
   options: ChildOptions,
-  log: Logger,
+  { log }: { readonly log: Logger },
   onMessage: (message: ChildMessage) => void,
 ): Omit<PgliteProcess, "port"> {
   const process = new Deno.Command(Deno.execPath(), {
@@ -132,13 +163,21 @@ function spawnChild(
       // The process has already ended.
     }
   };
+  // A busy child notices only after its statement that its stdin has ended.
+  ended.finally(atExit(kill));
   const stop = async () => {
     stdin.close().catch(() => {});
     const timer = setTimeout(kill, STOP_GRACE_MS);
     await ended;
     clearTimeout(timer);
   };
-  return { pid: process.pid, ended, kill, stop };
+  return {
+    pid: process.pid,
+    ended,
+    readProcessorWaitMs: readsProcessorWait(process.pid),
+    kill,
+    stop,
+  };
 }
 
 async function eachLine(

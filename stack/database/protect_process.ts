@@ -1,7 +1,10 @@
+import { isConnectionLoss } from "./connection_loss.ts";
+
 /**
  * Keeps the process alive when the database disconnects: postgres.js 3.4.9 then writes to a socket
- * that it has just set to null, in a timer where no caller can catch the TypeError. The query
- * itself is rejected, so no failure is hidden. Every other uncaught error still ends the process.
+ * that it has just set to null, in a timer where no caller can catch the TypeError, and rejects
+ * queries of its own that it does not await. The caller's query is rejected, so no failure is hidden.
+ * Every other uncaught error still ends the process.
  *
  * Works in the main process and in workers. Installing it twice is harmless.
  *
@@ -9,13 +12,16 @@
  * @returns A function that removes the protection.
  */
 export function protectProcess(onSwallowed: (error: Error) => void): () => void {
-  const swallow = (event: Event, error: unknown) => {
-    if (!isLostConnectionError(error)) return;
+  const onError = (event: ErrorEvent) => {
+    if (!isLostConnectionError(event.error)) return;
     event.preventDefault();
-    onSwallowed(error);
+    onSwallowed(event.error);
   };
-  const onError = (event: ErrorEvent) => swallow(event, event.error);
-  const onRejection = (event: PromiseRejectionEvent) => swallow(event, event.reason);
+  const onRejection = (event: PromiseRejectionEvent) => {
+    if (!isConnectionLoss(event.reason) && !isLostConnectionError(event.reason)) return;
+    event.preventDefault();
+    onSwallowed(event.reason);
+  };
   globalThis.addEventListener("error", onError);
   globalThis.addEventListener("unhandledrejection", onRejection);
   return () => {

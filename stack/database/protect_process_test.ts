@@ -19,6 +19,23 @@ Deno.test("protectProcess() suppresses and reports the error of a lost connectio
   assert.equal(swallowed.length, 1);
 });
 
+Deno.test("protectProcess() suppresses the driver's own query that a lost connection rejects", () => {
+  const swallowed: Error[] = [];
+  const unprotect = protectProcess((error) => swallowed.push(error));
+  const reason = Object.assign(new Error("write CONNECTION_CLOSED"), { code: "CONNECTION_CLOSED" });
+  const event = new PromiseRejectionEvent("unhandledrejection", {
+    promise: Promise.resolve(),
+    reason,
+    cancelable: true,
+  });
+
+  globalThis.dispatchEvent(event);
+  unprotect();
+
+  assert.equal(event.defaultPrevented, true);
+  assert.deepEqual(swallowed, [reason]);
+});
+
 Deno.test("protectProcess() lets every other error end the process", () => {
   const unprotect = protectProcess(() => assert.fail("swallowed"));
   const event = new ErrorEvent("error", { error: new TypeError("x is null"), cancelable: true });

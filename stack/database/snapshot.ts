@@ -1,10 +1,15 @@
 import { join } from "node:path";
-import type { Logger } from "./database_port.ts";
+import type { Logger, ReportDoing } from "./database_port.ts";
 
 const MANIFEST = "manifest.json";
 const DATA = "data";
-/** A run of all tests uses seven. */
-const KEPT_SNAPSHOTS = 8;
+/** A run of all tests uses seven. A snapshot has about 50 MB. */
+const KEPT_SNAPSHOTS = 16;
+/** For how long something in the cache is kept without a use. */
+const KEPT_MS = 30 * 86_400_000;
+/** What the stack writes into the cache, which may be a folder that others use too. */
+const CACHE_ENTRY = /^(database|extensions|draft)-/;
+const LOCK_CHECK_MS = 100;
 
 /** A file or folder in a snapshot. Folders have no size. */
 interface ManifestEntry {
@@ -20,6 +25,10 @@ export interface SnapshotOptions {
   /** Fills the new folder with a database and closes the database cleanly. */
   readonly build: (dataDir: string) => Promise<void>;
   readonly log: Logger;
+  /** Ends the wait for a build of another process. */
+  readonly signal?: AbortSignal;
+  /** @default nothing is reported */
+  readonly report?: ReportDoing;
 }
 
 /**
@@ -30,10 +39,10 @@ export interface SnapshotOptions {
 export async function copySnapshot(options: SnapshotOptions, target: string): Promise<void> {
   const snapshot = join(options.cacheDir, `database-${options.key}`);
   if (await exists(snapshot) && await tryCopy(snapshot, target, options.log)) return;
-  await Deno.mkdir(options.cacheDir, { recursive: true });
+  await Deno.mkdir(options.cacheDir, { recursive: true, mode: 0o700 });
   using lock = await Deno.open(`${snapshot}.lock`, { create: true, write: true });
   // A build takes seconds and much memory, so concurrent starts wait for one build.
-  await lock.lock(true);
+  await takeLock(lock, options);
   if (await exists(snapshot) && await tryCopy(snapshot, target, options.log)) return;
   await Deno.remove(snapshot, { recursive: true }).catch(() => {});
   await buildSnapshot(options, snapshot);
@@ -41,6 +50,14 @@ export async function copySnapshot(options: SnapshotOptions, target: string): Pr
     throw new Error(`Cannot copy the new snapshot ${snapshot} to ${target}`);
   }
   await removeOldSnapshots(options.cacheDir);
+}
+
+async function takeLock(lock: Deno.FsFile, { signal, report }: SnapshotOptions): Promise<void> {
+  for (let isFirst = true; !await lock.tryLock(true); isFirst = false) {
+    if (isFirst) report?.("waiting for another start, which builds the same database");
+    await new Promise((resolve) => setTimeout(resolve, LOCK_CHECK_MS));
+    signal?.throwIfAborted();
+  }
 }
 
 async function buildSnapshot(options: SnapshotOptions, snapshot: string): Promise<void> {
@@ -66,6 +83,8 @@ async function tryCopy(snapshot: string, target: string, log: Logger): Promise<b
     const manifest = JSON.parse(
       await Deno.readTextFile(join(snapshot, MANIFEST)),
     ) as ManifestEntry[];
+    // First, because another start removes those that were not used for long.
+    await markUsed(snapshot);
     await Deno.mkdir(draft, { recursive: true, mode: 0o700 });
     for (const { path } of manifest.filter((entry) => entry.sizeBytes === null)) {
       await Deno.mkdir(join(draft, path), { mode: 0o700 });
@@ -73,7 +92,6 @@ async function tryCopy(snapshot: string, target: string, log: Logger): Promise<b
     const files = manifest.filter((entry) => entry.sizeBytes !== null);
     await Promise.all(files.map((file) => copyFile(join(snapshot, DATA), draft, file)));
     await renameUnlessThere(draft, target);
-    await markUsed(snapshot);
     return true;
   } catch (error) {
     log("warn", "database.snapshot_unusable", { snapshot, reason: String(error) });
@@ -119,19 +137,24 @@ async function markUsed(snapshot: string): Promise<void> {
   await Deno.utime(snapshot, now, now).catch(() => {});
 }
 
+/** Removes the snapshots that were not used for longest, and what nobody has used for long. */
 async function removeOldSnapshots(cacheDir: string): Promise<void> {
-  const found: { path: string; usedAt: number }[] = [];
-  for await (const entry of Deno.readDir(cacheDir)) {
-    if (!entry.isDirectory || !entry.name.startsWith("database-")) continue;
-    const path = join(cacheDir, entry.name);
+  const snapshots: { path: string; usedAt: number }[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(cacheDir)) {
+    if (!CACHE_ENTRY.test(name)) continue;
+    const path = join(cacheDir, name);
     // Another start may have removed it.
     const stat = await Deno.stat(path).catch(() => null);
-    if (stat !== null) found.push({ path, usedAt: stat.mtime?.getTime() ?? 0 });
+    const usedAt = stat?.mtime?.getTime() ?? 0;
+    if (Date.now() - usedAt > KEPT_MS) await removeEntry(path);
+    else if (isDirectory && name.startsWith("database-")) snapshots.push({ path, usedAt });
   }
-  found.sort((a, b) => b.usedAt - a.usedAt);
-  for (const { path } of found.slice(KEPT_SNAPSHOTS)) {
-    await Deno.remove(path, { recursive: true }).catch(() => {});
-  }
+  snapshots.sort((a, b) => b.usedAt - a.usedAt);
+  for (const { path } of snapshots.slice(KEPT_SNAPSHOTS)) await removeEntry(path);
+}
+
+async function removeEntry(path: string): Promise<void> {
+  await Deno.remove(path, { recursive: true }).catch(() => {});
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -85,14 +85,51 @@ Deno.test("copySnapshot() builds once for concurrent starts and leaves no drafts
 Deno.test("copySnapshot() removes the snapshots that were not used for longest", () =>
   withCache(async ({ folder, options, buildCount }) => {
     await copySnapshot(options, join(folder, "first"));
-    for (let n = 0; n < 10; n++) {
+    for (let n = 0; n < 18; n++) {
       await copySnapshot({ ...options, key: `other-${n}` }, join(folder, `other-${n}`));
       await copySnapshot(options, join(folder, `again-${n}`));
     }
 
-    assert.equal(buildCount(), 11);
+    assert.equal(buildCount(), 19);
     const cached = [...Deno.readDirSync(options.cacheDir)].filter((entry) => entry.isDirectory);
-    assert.equal(cached.length, 8);
+    assert.equal(cached.length, 16);
+  }));
+
+Deno.test("copySnapshot() removes what nobody has used for a month, and nothing of others", () =>
+  withCache(async ({ folder, options }) => {
+    const old = ["database-a", "extensions-a", "draft-a", "notes"];
+    for (const name of [...old, "database-used"]) {
+      await Deno.mkdir(join(options.cacheDir, name), { recursive: true });
+    }
+    const then = new Date(Date.now() - 31 * 86_400_000);
+    for (const name of old) await Deno.utime(join(options.cacheDir, name), then, then);
+
+    await copySnapshot(options, join(folder, "a"));
+
+    const left = [...Deno.readDirSync(options.cacheDir)].filter((entry) => entry.isDirectory);
+    assert.deepEqual(left.map(({ name }) => name).sort(), ["database-k", "database-used", "notes"]);
+  }));
+
+Deno.test("copySnapshot() stops waiting for the build of another process when its signal aborts", () =>
+  withCache(async ({ folder, options, buildCount }) => {
+    const stopping = new AbortController();
+    await Deno.mkdir(options.cacheDir, { recursive: true });
+    using lock = await Deno.open(join(options.cacheDir, "database-k.lock"), {
+      create: true,
+      write: true,
+    });
+    await lock.lock(true);
+    const reported = Promise.withResolvers<string>();
+    const copying = copySnapshot(
+      { ...options, signal: stopping.signal, report: reported.resolve },
+      join(folder, "a"),
+    );
+
+    assert.match(await reported.promise, /waiting for another start/);
+    stopping.abort(new Error("Ctrl-C"));
+
+    await assert.rejects(copying, /Ctrl-C/);
+    assert.equal(buildCount(), 0);
   }));
 
 Deno.test("copySnapshot() leaves neither a snapshot nor a target when the build fails", () =>
@@ -125,5 +162,5 @@ Deno.test("copySnapshot() removes old snapshots, also while other starts remove 
 
     for (const key of keys) await assertWhole(join(folder, key));
     const left = await Array.fromAsync(Deno.readDir(options.cacheDir));
-    assert.ok(left.filter(({ isDirectory }) => isDirectory).length <= 8);
+    assert.ok(left.filter(({ isDirectory }) => isDirectory).length <= 16);
   }));

@@ -16,6 +16,20 @@ Deno.test("Stopwatch calls onLimit once when nothing resets it", async () => {
   stopwatch.stop();
 });
 
+Deno.test("Stopwatch does not count the part of a tick that is excused", async () => {
+  const ticks = Promise.withResolvers<void>();
+  let tickCount = 0;
+  const stopwatch = new Stopwatch(1, 5, () => assert.fail("called"), () => {
+    if (++tickCount === 20) ticks.resolve();
+    return 1;
+  });
+
+  stopwatch.start();
+  await ticks.promise;
+
+  stopwatch.stop();
+});
+
 Deno.test("Stopwatch counts from its last reset and does not count after stop()", async () => {
   const stopwatch = new Stopwatch(1, 5, () => assert.fail("called"));
   const ticks = Promise.withResolvers<void>();

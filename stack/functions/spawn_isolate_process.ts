@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { atExit } from "../at_exit.ts";
 import type { FunctionConfig } from "./function_config.ts";
 import {
   decodeMessage,
@@ -85,7 +86,9 @@ export async function spawnIsolateProcess(options: IsolateProcessOptions): Promi
   pumpEvents(child.stdout, options);
   pumpOutput(child.stderr, options);
   const writer = child.stdin.getWriter();
+  const release = atExit(() => kill(child));
   const exited = child.status.then(async () => {
+    release();
     await writer.abort().catch(() => {});
     await Deno.remove(temporaryFolder, { recursive: true }).catch(() => {});
   });

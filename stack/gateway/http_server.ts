@@ -52,7 +52,7 @@ function serve(
   handler: (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response>,
 ): Deno.HttpServer<Deno.NetAddr> {
   try {
-    return serveLocally(options, handler);
+    return serveLocally({ ...options, compresses: true }, handler);
   } catch (cause) {
     if (!(cause instanceof Deno.errors.AddrInUse)) throw cause;
     throw new SwarmError(

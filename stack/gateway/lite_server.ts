@@ -1,6 +1,6 @@
 import type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
 import { databaseUnavailable } from "./answers.ts";
-import { mentionsConnectionLoss } from "./connection_loss.ts";
+import { mentionsConnectionLoss } from "../database/connection_loss.ts";
 import { captureConsole } from "./console_capture.ts";
 import { type LiteGeneration, type LiteOptions, openLiteGeneration } from "./lite_generation.ts";
 

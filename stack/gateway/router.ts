@@ -3,7 +3,7 @@ import type { OpenLogger as Logger } from "../../shared/platform/log/logger.ts";
 import { databaseUnavailable, gatewayError, jsonAnswer } from "./answers.ts";
 import { type AuthRouteDeps, handleAuth } from "./auth_routes.ts";
 import { limitBody, MAX_BODY_BYTES, refuseLargeBody, tooLarge } from "./body_limit.ts";
-import { isConnectionLoss } from "./connection_loss.ts";
+import { isConnectionLoss } from "../database/connection_loss.ts";
 import { preflightAnswer, withCors } from "./cors.ts";
 import type { FunctionPort, RealtimePort } from "./gateway_ports.ts";
 import type { RestartGuard } from "./restart_guard.ts";

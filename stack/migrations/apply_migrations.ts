@@ -2,12 +2,14 @@ import { join } from "node:path";
 import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { sha256Hex } from "../../shared/platform/values/sha256_hex.ts";
-import type { StackDatabase } from "../database/database_port.ts";
+import { untilAborted } from "../until_aborted.ts";
+import type { ReportDoing, StackDatabase } from "../database/database_port.ts";
 import { type Migration, readMigrations } from "./read_migrations.ts";
 import { runFile } from "./run_file.ts";
 import { findSeedFiles } from "./seed_files.ts";
 import { splitStatements } from "./split_statements.ts";
 
+const END_LIMIT_SECONDS = 1;
 const BETWEEN_STATEMENTS = /^(?:\s|;|--[^\n]*\n)*$/;
 
 /** The result of {@linkcode applyMigrations}. */
@@ -22,41 +24,90 @@ export interface MigrationReport {
   readonly seeded: readonly string[];
 }
 
+/** How a call of {@linkcode applyMigrations} is ended and watched. */
+export interface MigrationRun {
+  readonly signal?: AbortSignal;
+  /** Gets the file, and how much of all SQL is done. @default nothing is reported */
+  readonly report?: ReportDoing;
+}
+
 /**
  * Applies the project's pending migrations, each file in one transaction, and records them like the
  * Supabase CLI. Then applies the seed files that were not applied before. Runs as role
  * `postgres`, as on a hosted project.
  *
  * @throws SwarmError `CONFIG_INVALID` with file and line when a statement fails, or when the
- * database has a migration that the project does not have.
+ * database has a migration that the project does not have; `DATABASE_UNAVAILABLE` when the database
+ * restarts; the reason of the signal.
  */
 export async function applyMigrations(
-  database: Pick<StackDatabase, "url">,
+  database: Pick<StackDatabase, "url"> & Partial<Pick<StackDatabase, "onRestart">>,
   projectRoot: string,
+  { signal, report = () => {} }: MigrationRun = {},
 ): Promise<MigrationReport> {
   const sql = createSql(database.url, { maxConnections: 1, applicationName: "migrations" });
+  const restarted = new AbortController();
+  const unsubscribe = database.onRestart?.(() => restarted.abort(lostDatabase()));
+  const ending = AbortSignal.any([restarted.signal, ...signal === undefined ? [] : [signal]]);
   try {
-    await createHistory(sql);
-    const migrations = await readMigrations(projectRoot);
-    const recorded = await readHistory(sql);
-    refuseUnknownVersions(migrations, recorded);
-    const edited = migrations.filter((migration) => isEdited(migration, recorded));
-    if (edited.length > 0) {
-      return { applied: [], edited: edited.map(({ path }) => path), seeded: [] };
-    }
-    const pending = migrations.filter(({ version }) => !recorded.has(version));
-    for (const migration of pending) await applyMigration(sql, migration);
-    const seeded: string[] = [];
-    for (const path of await findSeedFiles(projectRoot)) {
-      if (await applySeed(sql, projectRoot, path)) seeded.push(path);
-    }
-    return { applied: pending.map(({ version }) => version), edited: [], seeded };
+    return await untilAborted(ending, applyAll(sql, projectRoot, report));
   } finally {
-    await sql.end();
+    unsubscribe?.();
+    // A statement that still runs is cut.
+    await sql.end({ timeout: END_LIMIT_SECONDS });
   }
 }
 
-/** Creates the history tables with the same layout as `supabase db push`. */
+/** The driver never settles some of the queries that it loses. */
+function lostDatabase(): SwarmError {
+  return new SwarmError(
+    "DATABASE_UNAVAILABLE",
+    "Cannot apply migrations: the database ended or did not answer, and was restarted",
+    { hint: "Save the file or start again: files that were applied are kept." },
+  );
+}
+
+async function applyAll(
+  sql: Sql,
+  projectRoot: string,
+  report: ReportDoing,
+): Promise<MigrationReport> {
+  await createHistory(sql);
+  const migrations = await readMigrations(projectRoot);
+  const recorded = await readHistory(sql);
+  refuseUnknownVersions(migrations, recorded);
+  const edited = migrations.filter((migration) => isEdited(migration, recorded));
+  if (edited.length > 0) {
+    return { applied: [], edited: edited.map(({ path }) => path), seeded: [] };
+  }
+  const pending = migrations.filter(({ version }) => !recorded.has(version));
+  await applyPending(sql, pending, report);
+  const seeded: string[] = [];
+  for (const path of await findSeedFiles(projectRoot)) {
+    report(`applying ${path}`);
+    if (await applySeed(sql, projectRoot, path)) seeded.push(path);
+  }
+  return { applied: pending.map(({ version }) => version), edited: [], seeded };
+}
+
+/** Applies migrations, and reports how much of their text is applied. */
+async function applyPending(
+  sql: Sql,
+  migrations: readonly Migration[],
+  report: ReportDoing,
+): Promise<void> {
+  const totalChars = migrations.reduce((sum, { sql: text }) => sum + text.length, 0);
+  let doneChars = 0;
+  for (const migration of migrations) {
+    const tell = (chars: number) =>
+      report(`applying ${migration.path}`, (doneChars + chars) / totalChars);
+    tell(0);
+    await applyMigration(sql, migration, tell);
+    doneChars += migration.sql.length;
+  }
+}
+
+/** Creates the history tables with the same layout as `supabase db push --remote`. */
 async function createHistory(sql: Sql): Promise<void> {
   await sql.unsafe(`
     create schema if not exists supabase_migrations;
@@ -100,10 +151,14 @@ function refuseUnknownVersions(
   );
 }
 
-async function applyMigration(sql: Sql, { version, name, path, sql: text }: Migration) {
+async function applyMigration(
+  sql: Sql,
+  { version, name, path, sql: text }: Migration,
+  onRun: (chars: number) => void,
+) {
   const statements = splitStatements(text);
   await sql.begin(async (tx) => {
-    await runFile(tx, path, statements);
+    await runFile(tx, path, statements, onRun);
     await tx`
       insert into supabase_migrations.schema_migrations (version, name, statements)
       select ${version}, ${name}, array(

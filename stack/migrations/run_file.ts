@@ -1,5 +1,6 @@
 import type { TransactionSql } from "../../shared/vendor/postgres.js";
 import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
+import { isConnectionLoss } from "../database/connection_loss.ts";
 import { lineAt, type SqlStatement } from "./split_statements.ts";
 
 /**
@@ -11,15 +12,20 @@ const BATCH_CHARS = 65_536;
 /**
  * Runs the statements of a file in order, in the caller's transaction.
  *
+ * @param onRun Gets how many characters of the statements have run.
  * @throws SwarmError `CONFIG_INVALID` with the file and the line of the statement that failed.
  */
 export async function runFile(
   tx: TransactionSql,
   path: string,
   statements: readonly SqlStatement[],
+  onRun: (chars: number) => void = () => {},
 ): Promise<void> {
+  let chars = 0;
   for (const batch of batchesOf(statements)) {
     if (!await hasRunWhole(tx, batch)) await runEach(tx, path, batch);
+    chars += batch.reduce((sum, { text }) => sum + text.length, 0);
+    onRun(chars);
   }
 }
 
@@ -71,7 +77,9 @@ interface StatementFailure {
   readonly position?: string;
 }
 
-function toFileError(error: unknown, path: string, statement: SqlStatement): SwarmError {
+/** A lost connection says nothing about the file. */
+function toFileError(error: unknown, path: string, statement: SqlStatement): unknown {
+  if (isConnectionLoss(error)) return error;
   const failure = error as StatementFailure;
   const offset = failure.position === undefined ? 0 : Number(failure.position) - 1;
   const line = statement.line + lineAt(statement.text, offset) - 1;

@@ -1,10 +1,16 @@
 import { basename, dirname } from "node:path";
+import { atExit } from "../at_exit.ts";
 import { SwarmError } from "../../shared/platform/errors/swarm_error.ts";
 import { platformHash } from "../platform/platform_files.ts";
 import { newPassword, readClusterFile, writeClusterFile } from "./cluster_file.ts";
 import { type NativePrefix, placeExtensions } from "./native_prefix.ts";
 import { exists } from "./postgres_installation.ts";
-import { type Postmaster, startPostmaster, stopPostmaster } from "./postmaster.ts";
+import {
+  interruptPostmaster,
+  type Postmaster,
+  startPostmaster,
+  stopPostmaster,
+} from "./postmaster.ts";
 import { initCluster, type NewCluster, preparePlatform } from "./prepare_cluster.ts";
 import { requireReachable, type ServerUser, serverUser } from "./server_user.ts";
 
@@ -57,6 +63,7 @@ export async function startNativeCluster(options: NativeClusterOptions): Promise
   if (known === null) await initCluster(cluster);
 
   const port = options.port === 0 ? freePort() : options.port;
+  const release = atExit(() => interruptPostmaster(pgData));
   const pid = await startPostmaster(postmaster, port);
   const urlOf = (role: string) =>
     `postgresql://${role}:${cluster.password}@127.0.0.1:${port}/postgres`;
@@ -65,7 +72,10 @@ export async function startNativeCluster(options: NativeClusterOptions): Promise
     url: urlOf("postgres"),
     adminUrl: urlOf("supabase_admin"),
     pid,
-    stop: () => stopPostmaster(postmaster),
+    stop: async () => {
+      await stopPostmaster(postmaster);
+      release();
+    },
   };
 }
 

@@ -8,7 +8,7 @@ const CHANNEL = "supaswarm_net";
 /** pg_net's default `pg_net.batch_size`: the maximum number of concurrent requests. */
 const BATCH_SIZE = 200;
 /** Finds requests whose notification was lost. */
-const POLL_MS = 2_000;
+export const POLL_MS = 2_000;
 /** Responses expire with pg_net's default `pg_net.ttl`, within a minute. */
 const CLEAN_MS = 60_000;
 const MAX_CONNECTIONS = 4;

@@ -3,6 +3,7 @@
 do $preflight$
 declare
   v_problems text[];
+  v_last_run timestamptz;
 begin
   if to_regprocedure('private.schema_version()') is not null then
     execute 'select array[format(''version %s is installed'', private.schema_version())]' into v_problems;
@@ -16,8 +17,13 @@ begin
   v_problems := v_problems
     || array(
       select format('the extension %s is not available', wanted.name)
-      from unnest(array['pgmq', 'pg_net', 'pg_cron', 'supabase_vault', 'vector']) as wanted (name)
+      from unnest(array['pg_cron', 'pg_net', 'pgmq', 'supabase_vault', 'vector']) as wanted (name)
       where not exists (select from pg_catalog.pg_available_extensions as available where available.name = wanted.name)
+    )
+    || array(
+      select format('the extension %s is in schema %s instead of extensions', extname, extnamespace::regnamespace)
+      from pg_catalog.pg_extension
+      where extrelocatable and extname = any (array['pg_net', 'vector']) and extnamespace <> 'extensions'::regnamespace
     )
     || array(
       select format('the schema %s exists', wanted.name)
@@ -46,19 +52,19 @@ begin
         'public.operator_budgets', 'public.operator_configuration_problems', 'public.operator_dead_letters',
         'public.operator_definitions', 'public.operator_eval_runs', 'public.operator_grants',
         'public.operator_installation_checks', 'public.operator_maintenance_failures',
-        'public.operator_pulse', 'public.operator_queue_health', 'public.operator_releases',
-        'public.operator_retiring_models', 'public.operator_scopes', 'public.operator_secrets',
-        'public.operator_servers', 'public.operator_setting_kinds', 'public.operator_settings',
-        'public.operator_stuck_tasks', 'public.operator_table_sizes', 'public.operator_tool_definitions',
-        'public.operator_usage_line', 'public.operator_webhook_messages', 'public.operator_workers',
-        'public.project_members', 'public.projects', 'public.queue_health', 'public.quoth_file_errors',
-        'public.quoth_syncs', 'public.ruleset_versions', 'public.rulesets', 'public.schedules',
-        'public.sessions', 'public.skills', 'public.sql_confirmations', 'public.stuck_tasks',
-        'public.task_events', 'public.task_steps', 'public.tasks', 'public.tool_call_costs',
-        'public.tool_credential_audience', 'public.tool_days', 'public.tool_usage', 'public.tools',
-        'public.trace_step', 'public.usage_days', 'public.usage_events', 'public.usage_line',
-        'public.user_provider_keys', 'public.user_tool_credentials', 'public.webhook_messages',
-        'public.webhooks'
+        'public.operator_missing_scopes', 'public.operator_pulse', 'public.operator_queue_health',
+        'public.operator_releases', 'public.operator_retiring_models', 'public.operator_scopes',
+        'public.operator_secrets', 'public.operator_servers', 'public.operator_setting_kinds',
+        'public.operator_settings', 'public.operator_stuck_tasks', 'public.operator_table_sizes',
+        'public.operator_tool_definitions', 'public.operator_usage_line',
+        'public.operator_webhook_messages', 'public.operator_workers', 'public.project_members',
+        'public.projects', 'public.queue_health', 'public.quoth_file_errors', 'public.quoth_syncs',
+        'public.ruleset_versions', 'public.rulesets', 'public.schedules', 'public.sessions',
+        'public.skills', 'public.sql_confirmations', 'public.stuck_tasks', 'public.task_events',
+        'public.task_steps', 'public.tasks', 'public.tool_call_costs', 'public.tool_credential_audience',
+        'public.tool_days', 'public.tool_usage', 'public.tools', 'public.trace_step', 'public.usage_days',
+        'public.usage_events', 'public.usage_line', 'public.user_provider_keys',
+        'public.user_tool_credentials', 'public.webhook_messages', 'public.webhooks'
       ]) as wanted (name)
       where to_regclass(wanted.name) is not null or to_regtype(wanted.name) is not null
     )
@@ -69,11 +75,11 @@ begin
         'public.check_head', 'public.continue_task', 'public.find_chat', 'public.fork_task',
         'public.get_agent_mcp_tools', 'public.grant_scopes', 'public.job_counts', 'public.list_forks',
         'public.list_jobs', 'public.list_operator_acts', 'public.list_repeats', 'public.list_tables',
-        'public.match_documents', 'public.next_schedule_times', 'public.operator_activity',
-        'public.operator_calls', 'public.operator_cancel_job', 'public.operator_eval_results',
-        'public.operator_events', 'public.operator_failure_groups', 'public.operator_job_counts',
-        'public.operator_list_jobs', 'public.operator_open_job', 'public.operator_redrive',
-        'public.operator_resend_webhook_message', 'public.operator_retry_task',
+        'public.match_documents', 'public.next_schedule_times', 'public.operator_acknowledge_problems',
+        'public.operator_activity', 'public.operator_calls', 'public.operator_cancel_job',
+        'public.operator_eval_results', 'public.operator_events', 'public.operator_failure_groups',
+        'public.operator_job_counts', 'public.operator_list_jobs', 'public.operator_open_job',
+        'public.operator_redrive', 'public.operator_resend_webhook_message', 'public.operator_retry_task',
         'public.operator_rollback_agent', 'public.operator_save_definition', 'public.operator_set_scopes',
         'public.operator_set_secret', 'public.operator_steps', 'public.operator_sync_servers',
         'public.operator_tasks', 'public.operator_test_webhook', 'public.operator_usage_report',
@@ -82,13 +88,18 @@ begin
         'public.redrive', 'public.reopen_review', 'public.resend_webhook_message',
         'public.respond_to_review', 'public.retain_job', 'public.retry_task',
         'public.rotate_webhook_secret', 'public.schema_version', 'public.search_documents',
-        'public.set_approval', 'public.set_provider_key', 'public.set_tool_credential',
-        'public.storage_use', 'public.usage_report', 'public.verify_tool_token', 'public.watch_task',
-        'public.write_hash'
+        'public.search_trace', 'public.set_approval', 'public.set_provider_key',
+        'public.set_tool_credential', 'public.storage_use', 'public.usage_report',
+        'public.verify_tool_token', 'public.watch_task', 'public.write_hash'
       ]) as wanted (name)
       join pg_catalog.pg_proc as function
         on function.pronamespace = to_regnamespace(split_part(wanted.name, '.', 1))
         and function.proname = split_part(wanted.name, '.', 2)
+    )
+    || array(
+      select format('the queue %s exists', wanted.name)
+      from unnest(array['agent_tasks']) as wanted (name)
+      where to_regclass('pgmq.q_' || wanted.name) is not null
     );
   if to_regclass('cron.job') is not null then
     execute $jobs$
@@ -105,25 +116,48 @@ begin
       message = format('Cannot install SupaSwarm 0.1.0: %s', array_to_string(v_problems, '; ')),
       hint = 'Nothing was changed. Rename or move what exists, or install with "npx supaswarm init", which uses schemas of its own.';
   end if;
+  if to_regclass('cron.job_run_details') is not null then
+    execute $runs$
+      select start_time from cron.job_run_details
+      -- Jobs that run each hour or more often, so that a stop shows.
+      where exists (select from cron.job where active and schedule ~ '^([0-9]+ seconds?|[0-9*/,-]+( [*]){4})$')
+      order by runid desc
+      limit 1
+    $runs$ into v_last_run;
+    if v_last_run < clock_timestamp() - interval '2 hours' then
+      raise warning using
+        message = format('Cron seems to have stopped: its last job ran at %s', v_last_run),
+        hint = 'Tasks wait while it does not run. Restart the database, then check again with "npx supaswarm doctor".';
+    end if;
+  end if;
 end;
 $preflight$;
 
 -- platform/extensions_and_schemas.sql
 
 -- The platform's extensions: queues, outgoing HTTP, schedules, secrets, vectors.
--- pgmq has no "if not exists": in a project that already has queues, the script that the platform runs
--- before `create extension pgmq` fails.
+-- Each is created only where it is missing. On a hosted project, scripts of Supabase run before and after `create
+-- extension`, also with `if not exists` where the extension exists: that of pg_cron drops it and creates it again,
+-- with which the project's jobs are gone and none runs until a restart, and that of pgmq fails.
 do $$
 begin
   if not exists (select from pg_catalog.pg_extension where extname = 'pgmq') then
     create extension pgmq;
   end if;
+  if not exists (select from pg_catalog.pg_extension where extname = 'pg_net') then
+    create extension pg_net with schema extensions;
+  end if;
+  if not exists (select from pg_catalog.pg_extension where extname = 'pg_cron') then
+    create extension pg_cron;
+  end if;
+  if not exists (select from pg_catalog.pg_extension where extname = 'supabase_vault') then
+    create extension supabase_vault;
+  end if;
+  if not exists (select from pg_catalog.pg_extension where extname = 'vector') then
+    create extension vector with schema extensions;
+  end if;
 end;
 $$;
-create extension if not exists pg_net with schema extensions;
-create extension if not exists pg_cron;
-create extension if not exists supabase_vault;
-create extension if not exists vector with schema extensions;
 
 create schema private;
 comment on schema private is
@@ -139,7 +173,7 @@ create table private.project_objects as
 
 -- platform/error_codes.sql
 
--- Generated by `deno task errors:generate` from shared/platform/errors/codes.ts.
+-- Generated by `deno task generate errors` from shared/platform/errors/codes.ts.
 
 create table private.error_codes (
   code text primary key,
@@ -208,6 +242,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('QUOTA_EXCEEDED', 429, 'rate_limited', true, false),
   ('DEPTH_EXCEEDED', 422, 'tool_error', false, true),
   ('CHILDREN_EXCEEDED', 422, 'tool_error', false, true),
+  ('CALL_REPEATED', 422, 'tool_error', false, true),
   ('TURNS_EXCEEDED', 422, 'tool_error', false, true),
   ('STEPS_EXCEEDED', 422, 'tool_error', false, true),
   ('TASKS_EXCEEDED', 422, 'tool_error', false, true),
@@ -238,6 +273,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('MODEL_TIMEOUT', 504, 'llm_timeout', true, true),
   ('MODEL_CALL_UNFINISHED', 504, 'llm_timeout', false, true),
   ('MODEL_OUTPUT_INVALID', 502, 'transport_error', true, true),
+  ('MODEL_OUTPUT_CUT', 422, 'tool_error', true, true),
   ('GUARDRAIL_REFUSED', 422, 'tool_error', false, true),
   ('GUARDRAIL_FAILED', 502, 'transport_error', true, true),
   ('MODEL_REFUSED', 422, 'tool_error', false, true),
@@ -345,7 +381,6 @@ end;
 $$;
 comment on function private.raise_error(text, text, text) is
   'Raises an error of the product with the HTTP status of its code. The code is the detail. Definer: callers may not read error_codes.';
-revoke all on function private.raise_error(text, text, text) from public;
 grant execute on function private.raise_error(text, text, text) to authenticated, service_role;
 
 -- platform/schema_version.sql
@@ -371,7 +406,6 @@ as $$
 $$;
 comment on function private.schema_version() is
   'The release of this database, such as 0.1.0. Each release replaces it. Workers, endpoints and commands compare it with the release of their code.';
-revoke all on function private.schema_version() from public;
 grant execute on function private.schema_version() to authenticated, service_role;
 
 create function public.schema_version()
@@ -400,7 +434,6 @@ as $$
   select string_agg(letter, '' order by letter) from regexp_split_to_table(lower(sorted_letters.p_text), '') as letter;
 $$;
 comment on function private.sorted_letters(text) is 'The letters of a text in lower case, sorted.';
-revoke all on function private.sorted_letters(text) from public;
 
 create function private.nearest_names(p_name text, p_known text[])
 returns text
@@ -426,7 +459,6 @@ as $$
 $$;
 comment on function private.nearest_names(text, text[]) is
   'Up to three of the known names that are similar to a mistyped one, best match first; null when none is similar. Compares pairs of letters, and finds transposed ones.';
-revoke all on function private.nearest_names(text, text[]) from public;
 
 create function private.did_you_mean(p_name text, p_known text[])
 returns text
@@ -438,7 +470,6 @@ as $$
 $$;
 comment on function private.did_you_mean(text, text[]) is
   'The question "Did you mean …? " with the known names that are similar to a mistyped one, followed by a space; empty when none is similar.';
-revoke all on function private.did_you_mean(text, text[]) from public;
 
 -- platform/row_problems.sql
 
@@ -463,7 +494,23 @@ end;
 $$;
 comment on function private.assert_no_problem(private.row_problem, text, text) is
   'Raises a problem with a code; p_attempt completes the sentence "Cannot …".';
-revoke all on function private.assert_no_problem(private.row_problem, text, text) from public;
+
+create function private.visible_text(p_text text)
+returns text
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  -- White space, control characters and characters without a shape: what Unicode calls ignorable, and blank letters.
+  c_invisible constant text := E'[[:space:]\u0001-\u0020\u007F-\u00A0\u00AD\u034F\u061C\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180F'
+    || E'\u2000-\u200F\u2028-\u202F\u205F-\u206F\u2800\u3000\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFC\U0001D173-\U0001D17A\U000E0000-\U000E0FFF]+';
+begin
+  return regexp_replace(regexp_replace(p_text, '^' || c_invisible, ''), c_invisible || '$', '');
+end;
+$$;
+comment on function private.visible_text(text) is
+  'A text without characters that nobody sees at its beginning and end; empty if it has no others.';
 
 create function private.shown_value(p_value text)
 returns text
@@ -477,7 +524,6 @@ as $$
   end;
 $$;
 comment on function private.shown_value(text) is 'The beginning of a problem: "is missing", or "is" and the quoted value, 200 characters at most.';
-revoke all on function private.shown_value(text) from public;
 
 create function private.choice_problem(p_field text, p_value text, p_known text[])
 returns private.row_problem
@@ -496,7 +542,6 @@ end;
 $$;
 comment on function private.choice_problem(text, text, text[]) is
   'The problem of a value, also a missing one, that is not one of the known values.';
-revoke all on function private.choice_problem(text, text, text[]) from public;
 
 create function private.url_problem(p_field text, p_url text)
 returns private.row_problem
@@ -513,15 +558,17 @@ begin
 end;
 $$;
 comment on function private.url_problem(text, text) is 'The problem of a text that is not an absolute http or https URL.';
-revoke all on function private.url_problem(text, text) from public;
 
-create function private.slug_problem(p_field text, p_slug text)
+create function private.slug_problem(p_field text, p_slug text, p_reserved text[] default '{}')
 returns private.row_problem
 language plpgsql
 immutable
 set search_path = ''
 as $$
 begin
+  if p_slug = any (p_reserved) then
+    return row(p_field, private.shown_value(p_slug) || ', which is a part of an endpoint''s path', 'Write another name.')::private.row_problem;
+  end if;
   if p_slug ~ '^[a-z0-9][a-z0-9_-]{0,62}$' then
     return null;
   end if;
@@ -529,10 +576,30 @@ begin
     'Write 1 to 63 lowercase letters, digits, - and _, beginning with a letter or digit.')::private.row_problem;
 end;
 $$;
-comment on function private.slug_problem(text, text) is 'The problem of a text that cannot be a slug.';
-revoke all on function private.slug_problem(text, text) from public;
+comment on function private.slug_problem(text, text, text[]) is
+  'The problem of a text that cannot be a slug. p_reserved: words that stand at its place in a path.';
 
-create function private.schema_keyword_problem(p_schema jsonb, p_field text, p_depth int)
+create function private.finds_reference(p_schema jsonb, p_reference text)
+returns boolean
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return p_reference = '#' or case
+    -- With an escaped path, an id or an anchor, only the whole check knows what it finds.
+    when p_reference ~ '^#/' then
+      p_reference like '%\%%' or p_schema #> array(
+        select replace(replace(part, '~1', '/'), '~0', '~') from unnest((string_to_array(p_reference, '/'))[2:]) as part
+      ) is not null
+    else p_schema::text ~ '"(\$id|id|\$anchor)": "'
+  end;
+end;
+$$;
+comment on function private.finds_reference(jsonb, text) is
+  'False when a $ref certainly refers to nothing in its schema, for example to another document.';
+
+create function private.schema_keyword_problem(p_schema jsonb, p_field text, p_depth int, p_root jsonb)
 returns private.row_problem
 language plpgsql
 immutable
@@ -551,9 +618,14 @@ begin
       when v_keyword in ('minimum', 'maximum', 'multipleOf') and jsonb_typeof(v_value) <> 'number' then 'a number'
       when v_keyword in ('exclusiveMinimum', 'exclusiveMaximum') and jsonb_typeof(v_value) not in ('number', 'boolean')
         then 'a number'
-      when v_keyword in ('minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties')
+      when v_keyword = 'multipleOf' and (v_value #>> '{}')::numeric <= 0 then 'a number above zero'
+      when v_keyword in ('minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'minContains', 'maxContains')
         and v_value::text !~ '^[0-9]+(\.0+)?$' then 'a whole number of zero or more'
-      when v_keyword in ('pattern', 'title', 'description', '$ref') and jsonb_typeof(v_value) <> 'string' then 'a text'
+      when v_keyword in ('pattern', 'title', 'description', 'format', '$ref') and jsonb_typeof(v_value) <> 'string' then 'a text'
+      when v_keyword = 'uniqueItems' and jsonb_typeof(v_value) <> 'boolean' then 'true or false'
+      when v_keyword = '$dynamicRef' then '$ref'
+      when v_keyword = 'dependentRequired' and (jsonb_typeof(v_value) <> 'object'
+        or jsonb_path_exists(v_value, 'strict $.* ? (@.type() != "array")')) then 'an object with a list of names for each name'
       when v_keyword = 'enum' and (jsonb_typeof(v_value) <> 'array' or v_value = '[]') then 'a list of at least one value'
       when v_keyword = 'required' and (jsonb_typeof(v_value) <> 'array'
         or exists (select from jsonb_array_elements(v_value) as name where jsonb_typeof(name) <> 'string'))
@@ -567,7 +639,10 @@ begin
       return row(p_field || '.' || v_keyword, 'is ' || left(v_value::text, 200), format('Write %s.', v_wanted))::private.row_problem;
     end if;
 
-    if v_keyword = 'type' then
+    if v_keyword = '$ref' and not private.finds_reference(p_root, v_value #>> '{}') then
+      return row(p_field || '.$ref', format('is %s, which refers to nothing in the schema', left(v_value::text, 200)),
+        'Define it under $defs, and refer to it with #/$defs/<name>.')::private.row_problem;
+    elsif v_keyword = 'type' then
       if jsonb_typeof(v_value) not in ('string', 'array') or v_value = '[]' then
         return row(p_field || '.type', 'is ' || left(v_value::text, 200),
           format('Write one of %s, or a list of them.', array_to_string(c_types, ', ')))::private.row_problem;
@@ -582,14 +657,14 @@ begin
       end loop;
     elsif v_keyword in ('properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas') then
       for v_wanted, v_item in select * from jsonb_each(v_value) loop
-        v_problem := private.schema_document_problem(format('%s.%s.%s', p_field, v_keyword, v_wanted), v_item, p_depth + 1);
+        v_problem := private.schema_document_problem(format('%s.%s.%s', p_field, v_keyword, v_wanted), v_item, p_depth + 1, p_root);
         if v_problem.field is not null then
           return v_problem;
         end if;
       end loop;
     elsif v_keyword in ('allOf', 'anyOf', 'oneOf', 'prefixItems') or v_keyword = 'items' and jsonb_typeof(v_value) = 'array' then
       for v_item in select * from jsonb_array_elements(v_value) loop
-        v_problem := private.schema_document_problem(format('%s.%s[]', p_field, v_keyword), v_item, p_depth + 1);
+        v_problem := private.schema_document_problem(format('%s.%s[]', p_field, v_keyword), v_item, p_depth + 1, p_root);
         if v_problem.field is not null then
           return v_problem;
         end if;
@@ -597,7 +672,7 @@ begin
     elsif v_keyword in ('items', 'additionalProperties', 'additionalItems', 'not', 'if', 'then', 'else', 'contains',
       'propertyNames', 'unevaluatedProperties', 'unevaluatedItems')
     then
-      v_problem := private.schema_document_problem(p_field || '.' || v_keyword, v_value, p_depth + 1);
+      v_problem := private.schema_document_problem(p_field || '.' || v_keyword, v_value, p_depth + 1, p_root);
       if v_problem.field is not null then
         return v_problem;
       end if;
@@ -606,16 +681,18 @@ begin
   return null;
 end;
 $$;
-comment on function private.schema_keyword_problem(jsonb, text, int) is
+comment on function private.schema_keyword_problem(jsonb, text, int, jsonb) is
   'The first problem of the keywords of a JSON Schema. See schema_document_problem().';
-revoke all on function private.schema_keyword_problem(jsonb, text, int) from public;
 
-create function private.schema_document_problem(p_field text, p_schema jsonb, p_depth int default 0)
+create function private.schema_document_problem(p_field text, p_schema jsonb, p_depth int default 0, p_root jsonb default null)
 returns private.row_problem
 language plpgsql
 immutable
 set search_path = ''
 as $$
+declare
+  -- MAX_SCHEMA_CHARACTERS of the functions.
+  c_max_characters constant int := 100000;
 begin
   if p_schema is null or jsonb_typeof(p_schema) = 'boolean' and p_depth > 0 then
     return null;
@@ -626,16 +703,24 @@ begin
   if p_depth > 64 then
     return row(p_field, 'is nested more than 64 levels deep', 'Write a schema with fewer levels.')::private.row_problem;
   end if;
-  return private.schema_keyword_problem(p_schema, p_field, p_depth);
+  if p_depth = 0 and length(p_schema::text) > c_max_characters then
+    return row(p_field, format('has more than %s characters', c_max_characters), 'Write a smaller schema.')::private.row_problem;
+  end if;
+  if p_depth = 0 and p_schema ? '$schema'
+    and (p_schema ->> '$schema') !~ '^https?://json-schema\.org/(draft-0[467]|draft/(2019-09|2020-12))/schema#?$'
+  then
+    return row(p_field || '.$schema', 'is ' || left((p_schema -> '$schema')::text, 200),
+      'Leave it out, or write https://json-schema.org/draft/2020-12/schema.')::private.row_problem;
+  end if;
+  return private.schema_keyword_problem(p_schema, p_field, p_depth, coalesce(p_root, p_schema));
 end;
 $$;
-comment on function private.schema_document_problem(text, jsonb, int) is
-  'The problem of a document that is not a valid JSON Schema: names of types, and the form of the keywords that apply schemas. Unknown keywords are allowed, as the standard has it. Null is no problem.';
-revoke all on function private.schema_document_problem(text, jsonb, int) from public;
+comment on function private.schema_document_problem(text, jsonb, int, jsonb) is
+  'The problem of a document that is not a valid JSON Schema: its draft, names of types, references to nothing, and the form of the keywords. Leaves regular expressions to what checks values. Unknown keywords are allowed, as the standard has it. Null is no problem. p_root is the whole schema of which p_schema is a part.';
 
 -- gateway/config_schemas.sql
 
--- Generated by `deno task schemas:generate` from shared/gateway/tool_contracts/tool_config.ts.
+-- Generated by `deno task generate schemas` from shared/gateway/tool_contracts/tool_config.ts.
 
 create table private.config_schemas (
   kind text primary key,
@@ -648,10 +733,10 @@ comment on column private.config_schemas.kind is
 alter table private.config_schemas enable row level security;
 
 insert into private.config_schemas (kind, schema) values
-  ('mcp_server', '{"type":"object","properties":{"mcp_url":{"type":"string","pattern":"^https?:\\/\\/[^/{}?#]+"},"auth":{"type":"object","properties":{"in":{"type":"string","enum":["header","query"]},"name":{"type":"string","minLength":1},"prefix":{"type":"string"}},"required":["in","name"],"additionalProperties":false},"oauth":{"type":"object","properties":{"client_id":{"type":"string","minLength":1},"client_secret":{"type":"object","properties":{"secret":{"type":"string","minLength":1}},"required":["secret"],"additionalProperties":false},"issuer":{"type":"string","pattern":"^https?:\\/\\/[^/{}?#]+"},"scope":{"type":"string","minLength":1}},"additionalProperties":false},"headers":{"type":"object","propertyNames":{"type":"string"},"additionalProperties":{"anyOf":[{"type":"string"},{"type":"object","properties":{"secret":{"type":"string","minLength":1},"prefix":{"type":"string"}},"required":["secret"],"additionalProperties":false}]}},"query":{"type":"object","propertyNames":{"type":"string"},"additionalProperties":{"anyOf":[{"type":"string"},{"type":"object","properties":{"secret":{"type":"string","minLength":1},"prefix":{"type":"string"}},"required":["secret"],"additionalProperties":false}]}},"allowed_tools":{"type":"array","items":{"type":"string","minLength":1}},"docs_url":{"type":"string","pattern":"^https?:\\/\\/[^/{}?#]+"},"capabilities":{"type":"array","items":{"type":"string","minLength":1}},"trust_annotations":{"type":"boolean"},"new_tools":{"type":"string","enum":["approve","hold"]},"trusted":{"type":"boolean"},"timeout_ms":{"type":"integer","minimum":1,"maximum":600000}},"required":["mcp_url"],"additionalProperties":false}'),
-  ('http_api', '{"type":"object","properties":{"allowed_hosts":{"minItems":1,"type":"array","items":{"type":"string","minLength":1}},"method":{"type":"string","enum":["GET","HEAD","POST","PUT","PATCH","DELETE"]},"url":{"type":"string","pattern":"^https?:\\/\\/[^/?#]+"},"parameters":{"type":"object"},"query":{"type":"object","propertyNames":{"type":"string"},"additionalProperties":{"type":"string"}},"headers":{"type":"object","propertyNames":{"type":"string"},"additionalProperties":{"type":"string"}},"body":{},"auth":{"type":"object","properties":{"in":{"type":"string","enum":["header","query"]},"name":{"type":"string","minLength":1},"prefix":{"type":"string"}},"required":["in","name"],"additionalProperties":false},"read_only":{"type":"boolean"},"idempotent":{"type":"boolean"},"timeout_ms":{"type":"integer","minimum":1,"maximum":600000}},"required":["method","url","parameters"],"additionalProperties":false}'),
+  ('mcp_server', '{"type":"object","properties":{"mcp_url":{"type":"string","pattern":"^https?:\\/\\/[^/{}?#]+"},"auth":{"type":"object","properties":{"in":{"type":"string","enum":["header","query"]},"name":{"type":"string","minLength":1},"prefix":{"type":"string"}},"required":["in","name"],"additionalProperties":false},"oauth":{"type":"object","properties":{"client_id":{"type":"string","minLength":1},"client_secret":{"type":"object","properties":{"secret":{"type":"string","minLength":1}},"required":["secret"],"additionalProperties":false},"issuer":{"type":"string","pattern":"^https?:\\/\\/[^/{}?#]+"},"scope":{"type":"string","minLength":1}},"additionalProperties":false},"headers":{"type":"object","propertyNames":{"type":"string"},"additionalProperties":{"anyOf":[{"type":"string"},{"type":"object","properties":{"secret":{"type":"string","minLength":1},"prefix":{"type":"string"}},"required":["secret"],"additionalProperties":false}]}},"query":{"type":"object","propertyNames":{"type":"string"},"additionalProperties":{"anyOf":[{"type":"string"},{"type":"object","properties":{"secret":{"type":"string","minLength":1},"prefix":{"type":"string"}},"required":["secret"],"additionalProperties":false}]}},"allowed_tools":{"type":"array","items":{"type":"string","minLength":1}},"docs_url":{"type":"string","pattern":"^https?:\\/\\/[^/{}?#]+"},"capabilities":{"type":"array","items":{"type":"string","minLength":1}},"trust_annotations":{"default":true,"type":"boolean"},"new_tools":{"type":"string","enum":["approve","hold"]},"trusted":{"default":false,"type":"boolean"},"timeout_ms":{"type":"integer","minimum":1,"maximum":600000}},"required":["mcp_url"],"additionalProperties":false}'),
+  ('http_api', '{"type":"object","properties":{"allowed_hosts":{"minItems":1,"type":"array","items":{"type":"string","minLength":1}},"method":{"type":"string","enum":["GET","HEAD","POST","PUT","PATCH","DELETE"]},"url":{"type":"string","pattern":"^https?:\\/\\/[^/?#]+"},"parameters":{"type":"object"},"query":{"type":"object","propertyNames":{"type":"string"},"additionalProperties":{"type":"string"}},"headers":{"type":"object","propertyNames":{"type":"string"},"additionalProperties":{"type":"string"}},"body":{},"auth":{"type":"object","properties":{"in":{"type":"string","enum":["header","query"]},"name":{"type":"string","minLength":1},"prefix":{"type":"string"}},"required":["in","name"],"additionalProperties":false},"read_only":{"description":"Omitted: true for GET and HEAD.","type":"boolean"},"idempotent":{"description":"Omitted: true for GET, HEAD, PUT and DELETE.","type":"boolean"},"timeout_ms":{"type":"integer","minimum":1,"maximum":600000}},"required":["method","url","parameters"],"additionalProperties":false}'),
   ('database_function', '{"type":"object","properties":{"function":{"type":"string","minLength":1},"timeout_ms":{"type":"integer","minimum":1,"maximum":600000}},"required":["function"],"additionalProperties":false}'),
-  ('edge_function', '{"type":"object","properties":{"edge_function":{"type":"string","pattern":"^[A-Za-z][A-Za-z0-9_-]*$"},"parameters":{"type":"object"},"read_only":{"type":"boolean"},"idempotent":{"type":"boolean"},"timeout_ms":{"type":"integer","minimum":1,"maximum":600000}},"required":["edge_function"],"additionalProperties":false}'),
+  ('edge_function', '{"type":"object","properties":{"edge_function":{"type":"string","pattern":"^[A-Za-z][A-Za-z0-9_-]*$"},"parameters":{"type":"object"},"read_only":{"default":false,"type":"boolean"},"idempotent":{"default":false,"type":"boolean"},"timeout_ms":{"type":"integer","minimum":1,"maximum":600000}},"required":["edge_function"],"additionalProperties":false}'),
   ('internal', '{"type":"object","properties":{"server":{"type":"string","minLength":1},"timeout_ms":{"type":"integer","minimum":1,"maximum":600000}},"required":["server"],"additionalProperties":false}');
 
 -- platform/callers.sql
@@ -669,7 +754,6 @@ as $$
 $$;
 comment on function private.is_service_caller() is
   'True for the service role and for direct database sessions of roles that are members of it; false for anon, authenticated and every other role. Reads the role setting, which a definer function does not change.';
-revoke all on function private.is_service_caller() from public;
 
 create function private.request_claims()
 returns jsonb
@@ -682,7 +766,6 @@ begin
 end;
 $$;
 comment on function private.request_claims() is 'The claims of the caller''s token; empty for direct database sessions.';
-revoke all on function private.request_claims() from public;
 grant execute on function private.request_claims() to service_role;
 
 create function private.is_agent_call()
@@ -706,7 +789,6 @@ end;
 $$;
 comment on function private.is_agent_call() is
   'True when an agent acts on its owner''s behalf: in a database function or an internal server that it called (claims and the transaction''s advisory lock (1398227271, any), both set by the gateway), or in a request that its tool sent here (header x-supaswarm-actor). Each of these only removes rights, so forging one gains nothing.';
-revoke all on function private.is_agent_call() from public;
 grant execute on function private.is_agent_call() to service_role;
 
 create function private.calling_task_id()
@@ -726,7 +808,6 @@ end;
 $$;
 comment on function private.calling_task_id() is
   'The task of the calling agent, as named in its call, or null. Compare it with what the caller owns, because a header can be forged.';
-revoke all on function private.calling_task_id() from public;
 
 create function private.calling_actor()
 returns text
@@ -750,7 +831,6 @@ end;
 $$;
 comment on function private.calling_actor() is
   'Who acts: user (a person''s own session), client (a person''s OAuth client), agent (a task, on its owner''s behalf), service, or null for an anonymous caller. SQL decides this only here.';
-revoke all on function private.calling_actor() from public;
 
 create function private.calling_way()
 returns text
@@ -770,7 +850,6 @@ end;
 $$;
 comment on function private.calling_way() is
   'How a call arrived: tool (the gateway, over MCP, mcp-execute or in a task), rest (the REST API) or database (a direct session).';
-revoke all on function private.calling_way() from public;
 
 create function private.has_scope(p_scope text)
 returns boolean
@@ -793,7 +872,6 @@ end;
 $$;
 comment on function private.has_scope(text) is
   'True when the caller may do what the scope allows. An OAuth client needs the scope in its grant, and in a task every client that contributed to its job needs it; all other callers have the rights of their own session. Called by policies and by functions that check their caller. Definer: clients may not read the grants of other users; this function reads only the caller''s own.';
-revoke all on function private.has_scope(text) from public;
 grant execute on function private.has_scope(text) to authenticated, service_role;
 
 create function private.raise_missing_scope(p_attempt text, p_scope text)
@@ -809,7 +887,6 @@ begin
 end;
 $$;
 comment on function private.raise_missing_scope(text, text) is 'Raises INSUFFICIENT_SCOPE, naming the attempted action and the scope.';
-revoke all on function private.raise_missing_scope(text, text) from public;
 
 create function private.assert_client_has_scope(p_user_id uuid, p_client_id text, p_attempt text, p_scope text)
 returns void
@@ -825,7 +902,6 @@ end;
 $$;
 comment on function private.assert_client_has_scope(uuid, text, text, text) is
   'Raises INSUFFICIENT_SCOPE unless the grant of a user''s OAuth client has the scope. Called by the edge functions, which have verified the token.';
-revoke all on function private.assert_client_has_scope(uuid, text, text, text) from public;
 
 create function private.assert_has_scope(p_attempt text, p_scope text)
 returns void
@@ -840,7 +916,6 @@ begin
 end;
 $$;
 comment on function private.assert_has_scope(text, text) is 'Raises INSUFFICIENT_SCOPE unless has_scope().';
-revoke all on function private.assert_has_scope(text, text) from public;
 
 create function private.assert_not_agent(p_attempt text)
 returns void
@@ -858,7 +933,6 @@ end;
 $$;
 comment on function private.assert_not_agent(text) is
   'Raises AGENT_NOT_ALLOWED, naming the attempted action, when the caller is an agent.';
-revoke all on function private.assert_not_agent(text) from public;
 grant execute on function private.assert_not_agent(text) to service_role;
 
 create function private.assert_person_may(p_attempt text, p_scope text)
@@ -874,7 +948,6 @@ end;
 $$;
 comment on function private.assert_person_may(text, text) is
   'Allows people, their OAuth clients with this scope, and the service. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of functions that change what belongs to a person.';
-revoke all on function private.assert_person_may(text, text) from public;
 
 create function private.grants_own_scope(p_user_id uuid, p_client_id text, p_scope text)
 returns boolean
@@ -898,7 +971,6 @@ end;
 $$;
 comment on function private.grants_own_scope(uuid, text, text) is
   'True when the user''s own grant has the scope and, for an OAuth client, the user''s grant for that client too.';
-revoke all on function private.grants_own_scope(uuid, text, text) from public;
 
 create function private.has_own_scope(p_scope text)
 returns boolean
@@ -916,7 +988,6 @@ end;
 $$;
 comment on function private.has_own_scope(text) is
   'True for the service and for a user whose own grant has the scope; for an OAuth client, the user''s grant for that client needs the scope too. Never true for an agent. Reads the grant at each call, so that a revoked grant stops counting immediately. Definer: policies call it, and it reads only the caller''s own grants.';
-revoke all on function private.has_own_scope(text) from public;
 grant execute on function private.has_own_scope(text) to authenticated, service_role;
 
 create function private.is_operator()
@@ -931,7 +1002,6 @@ end;
 $$;
 comment on function private.is_operator() is
   'True for the service and for people with a grant of their own that has the scope swarm:operate, as has_own_scope() says.';
-revoke all on function private.is_operator() from public;
 grant execute on function private.is_operator() to authenticated, service_role;
 
 create function private.raise_missing_own_scope(p_attempt text, p_scope text)
@@ -948,7 +1018,6 @@ end;
 $$;
 comment on function private.raise_missing_own_scope(text, text) is
   'Raises INSUFFICIENT_SCOPE for a scope that a person''s own grant must have.';
-revoke all on function private.raise_missing_own_scope(text, text) from public;
 
 create function private.assert_has_own_scope(p_attempt text, p_scope text)
 returns void
@@ -965,7 +1034,6 @@ end;
 $$;
 comment on function private.assert_has_own_scope(text, text) is
   'Allows the service and people whose own grant has the scope. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function private.assert_has_own_scope(text, text) from public;
 
 create function private.assert_operator(p_attempt text)
 returns void
@@ -979,7 +1047,6 @@ end;
 $$;
 comment on function private.assert_operator(text) is
   'Allows operators and the service. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of functions for operators only.';
-revoke all on function private.assert_operator(text) from public;
 
 create function private.touch_updated_at()
 returns trigger
@@ -992,7 +1059,6 @@ begin
 end;
 $$;
 comment on function private.touch_updated_at() is 'Row trigger: sets updated_at to the time of the change.';
-revoke all on function private.touch_updated_at() from public;
 
 -- models/providers.sql
 
@@ -1031,7 +1097,6 @@ end;
 $$;
 comment on function private.name_provider_key() is
   'Row trigger: names the key of a provider by default, such as OPENAI_API_KEY.';
-revoke all on function private.name_provider_key() from public;
 create trigger llm_providers_name_key before insert or update on public.llm_providers
   for each row when (new.requires_api_key and new.api_key_secret_name is null)
   execute function private.name_provider_key();
@@ -1049,6 +1114,7 @@ create table public.user_provider_keys (
   user_id uuid not null references auth.users (id) on delete cascade,
   provider_id uuid not null references public.llm_providers (id) on delete cascade,
   vault_secret_name text not null,
+  destination text,
   updated_at timestamptz not null default now(),
   primary key (user_id, provider_id)
 );
@@ -1056,6 +1122,8 @@ revoke all on public.user_provider_keys from anon, authenticated, service_role;
 create index user_provider_keys_provider_id_idx on public.user_provider_keys (provider_id);
 comment on table public.user_provider_keys is 'A user''s own provider keys; written only by set_provider_key().';
 comment on column public.user_provider_keys.vault_secret_name is 'Name of the key in Vault. Not readable by users.';
+comment on column public.user_provider_keys.destination is
+  'The host that the provider had when the key was stored, set by a trigger. The key is sent to no other. Not readable by users.';
 
 alter table public.user_provider_keys enable row level security;
 create policy "users see for which providers they have a key" on public.user_provider_keys
@@ -1139,6 +1207,7 @@ create table public.model_windows (
   provider_id uuid references public.llm_providers (id) on delete cascade,
   model_prefix text not null,
   window_tokens int not null check (window_tokens >= 1000),
+  max_output_tokens int check (max_output_tokens > 0),
   unique nulls not distinct (provider_id, model_prefix)
 );
 revoke all on public.model_windows from anon, authenticated, service_role;
@@ -1147,6 +1216,9 @@ comment on table public.model_windows is
 comment on column public.model_windows.provider_id is 'Null: every provider that serves the model.';
 comment on column public.model_windows.model_prefix is
   'How the model''s name begins, without the vendor that some providers put before it (vendor/model); empty: every model.';
+
+comment on column public.model_windows.max_output_tokens is
+  'The most tokens of one answer, to which a call is raised that is made again because its turn was cut. Null: unknown; such a call has no limit.';
 
 alter table public.model_windows enable row level security;
 create policy "signed-in users read windows" on public.model_windows
@@ -1179,7 +1251,29 @@ end;
 $$;
 comment on function private.model_window(uuid, text) is
   'The context window of a model in tokens, from model_windows; null when no row matches.';
-revoke all on function private.model_window(uuid, text) from public;
+
+create function private.model_max_tokens(p_provider_id uuid, p_model text)
+returns int
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_model constant text := regexp_replace(coalesce(p_model, ''), '^.*/', '');
+begin
+  return (
+    select known.max_output_tokens
+    from public.model_windows as known
+    where known.max_output_tokens is not null
+      and (known.provider_id is null or known.provider_id = p_provider_id)
+      and starts_with(v_model, known.model_prefix)
+    order by known.provider_id nulls last, length(known.model_prefix) desc
+    limit 1
+  );
+end;
+$$;
+comment on function private.model_max_tokens(uuid, text) is
+  'The most tokens that a model writes in one answer, from the rows of model_windows that say it; null when none of them matches.';
 
 -- models/model_catalog.sql
 
@@ -1272,34 +1366,34 @@ insert into private.model_catalog_prices (
 
 -- Families, for models that the catalog does not have. Read on 2026-11-23: developers.openai.com/api/docs/models,
 -- platform.claude.com/docs/en/about-claude/models/overview, ai.google.dev/gemini-api/docs/models.
-insert into public.model_windows (provider_id, model_prefix, window_tokens) values
-  (null, '', 128000),
-  (null, 'gpt-3.5', 16385),
-  (null, 'gpt-4', 8192),
-  (null, 'gpt-4-turbo', 128000),
-  (null, 'gpt-4o', 128000),
-  (null, 'gpt-4.1', 1047576),
-  (null, 'gpt-5', 400000),
-  (null, 'gpt-5.6', 1050000),
-  (null, 'gpt-6', 1050000),
-  (null, 'o1', 200000),
-  (null, 'o3', 200000),
-  (null, 'o4', 200000),
-  (null, 'claude', 1000000),
-  (null, 'claude-3', 200000),
-  (null, 'claude-haiku-4', 200000),
-  (null, 'claude-opus-4', 200000),
-  (null, 'claude-sonnet-4', 200000),
-  (null, 'gemini', 1048576),
-  (null, 'llama-3', 128000),
-  (null, 'llama3', 128000),
-  (null, 'mistral', 32000),
-  (null, 'mistral-large', 128000),
-  (null, 'qwen2.5', 32768),
-  (null, 'qwen3', 32768),
-  (null, 'deepseek', 128000),
-  (null, 'demo', 128000),
-  (null, 'phi3', 128000);
+insert into public.model_windows (provider_id, model_prefix, window_tokens, max_output_tokens) values
+  (null, '', 128000, null),
+  (null, 'gpt-3.5', 16385, 4096),
+  (null, 'gpt-4', 8192, 4096),
+  (null, 'gpt-4-turbo', 128000, 4096),
+  (null, 'gpt-4o', 128000, 16384),
+  (null, 'gpt-4.1', 1047576, 32768),
+  (null, 'gpt-5', 400000, 128000),
+  (null, 'gpt-5.6', 1050000, 128000),
+  (null, 'gpt-6', 1050000, 128000),
+  (null, 'o1', 200000, 100000),
+  (null, 'o3', 200000, 100000),
+  (null, 'o4', 200000, 100000),
+  (null, 'claude', 1000000, 128000),
+  (null, 'claude-3', 200000, 4096),
+  (null, 'claude-haiku-4', 200000, 64000),
+  (null, 'claude-opus-4', 200000, 32000),
+  (null, 'claude-sonnet-4', 200000, 64000),
+  (null, 'gemini', 1048576, 65536),
+  (null, 'llama-3', 128000, null),
+  (null, 'llama3', 128000, null),
+  (null, 'mistral', 32000, null),
+  (null, 'mistral-large', 128000, null),
+  (null, 'qwen2.5', 32768, null),
+  (null, 'qwen3', 32768, null),
+  (null, 'deepseek', 128000, null),
+  (null, 'demo', 128000, null),
+  (null, 'phi3', 128000, null);
 
 -- engine/agents.sql
 
@@ -1323,6 +1417,7 @@ create table public.agents (
   output_schema jsonb check (jsonb_typeof(output_schema) = 'object'),
   must_complete boolean not null default false,
   max_turns int check (max_turns > 0),
+  max_continuations int not null default 3 check (max_continuations between 0 and 20),
   budget jsonb check (jsonb_typeof(budget) = 'object'),
   may_hand_off boolean not null default true,
   is_active boolean not null default true,
@@ -1341,6 +1436,7 @@ comment on column public.agents.revision is 'The newest row of agent_revisions. 
 comment on column public.agents.model is 'Null: the provider''s default model.';
 comment on column public.agents.input_schema is 'JSON Schema that the input of the agent''s tasks must match. Null: any object or text.';
 comment on column public.agents.max_turns is 'Most model calls of one task; the task then fails with TURNS_EXCEEDED. Null: only the budget limits them.';
+comment on column public.agents.max_continuations is 'Most model calls that continue one answer whose text was cut at the output limit. What is still cut then is the result, with a warning in tasks.warnings; the task fails with MODEL_OUTPUT_CUT if the agent has an output_schema or must_complete.';
 comment on column public.agents.budget is 'Caps of the jobs that start with this agent. A job may have lower caps.';
 comment on column public.agents.may_hand_off is 'False: the agent hands off to nobody, whatever agent_handoffs contains.';
 comment on column public.agents.output_schema is 'JSON Schema for the results of the agent''s tasks; a task may have its own. Null: any text or value.';
@@ -1384,7 +1480,7 @@ comment on policy "users read the agents that they may use" on public.agents is
   'Users choose an agent for a task from this table. The prompt is not granted.';
 grant select (
   id, name, slug, description, provider_id, model, temperature, max_tokens, input_schema, output_schema,
-  reasoning_effort, provider_tools, must_complete, max_turns, budget, may_hand_off, is_active, audience, revision,
+  reasoning_effort, provider_tools, must_complete, max_turns, max_continuations, budget, may_hand_off, is_active, audience, revision,
   created_at, updated_at
 ) on public.agents to authenticated;
 grant select, insert, update, delete on public.agents to service_role;
@@ -1405,7 +1501,6 @@ end;
 $$;
 comment on function private.may_use_agent(uuid, uuid) is
   'True when the user is in the agent''s audience. Tasks without an owner (null) may use every agent.';
-revoke all on function private.may_use_agent(uuid, uuid) from public;
 
 create table public.agent_fallbacks (
   agent_id uuid not null references public.agents (id) on delete cascade,
@@ -1469,6 +1564,7 @@ create table public.tools (
   credential_audience text not null default 'everyone'
     check (credential_audience in ('everyone', 'agents', 'named')),
   data_flows jsonb check (jsonb_typeof(data_flows) = 'object'),
+  audience text not null default 'granted' check (audience in ('everyone', 'granted')),
   is_active boolean not null default true,
   source text not null default 'manual' check (source in ('manual', 'yaml')),
   created_at timestamptz not null default now(),
@@ -1487,6 +1583,8 @@ comment on column public.tools.credential_audience is
   'Which calls may use the tool''s shared credential. everyone: all calls. agents: calls by agents, for any user. named: calls of the users in tool_credential_audience, who may use it in every case. Other users need their own credential.';
 comment on column public.tools.data_flows is
   'The data flows of the server''s tools: {tool name or *: [reads_private, reads_outside, sends_outside]}. Null: derived from the tool''s type. A task that has read private data and text from outside asks a person before it sends data outside.';
+comment on column public.tools.audience is
+  'Whose calls may use the tool. granted: those with the scope mcp:<slug>. everyone: also those of every account that may run jobs (swarm:run), without a grant, but not of OAuth clients with a row of their own in mcp_grants. Internal servers have scopes of their own instead.';
 comment on column public.tools.source is
   'yaml: created, changed and removed by mcps:sync from external-mcps.yaml. manual: maintained by whoever inserted it.';
 
@@ -1495,7 +1593,7 @@ create policy "signed-in users read tools" on public.tools
   for select to authenticated using (true);
 comment on policy "signed-in users read tools" on public.tools is
   'Users read which tools exist. Addresses and names of secrets are not granted.';
-grant select (id, name, slug, type, description, credential_type, credential_description, credential_audience, data_flows, is_active, source, created_at)
+grant select (id, name, slug, type, description, credential_type, credential_description, credential_audience, data_flows, audience, is_active, source, created_at)
   on public.tools to authenticated;
 grant select, insert, update, delete on public.tools to service_role;
 
@@ -1564,6 +1662,7 @@ create table public.user_tool_credentials (
   user_id uuid not null references auth.users (id) on delete cascade,
   tool_id uuid not null references public.tools (id) on delete cascade,
   vault_secret_name text not null,
+  destination text,
   type text not null default 'secret' check (type in ('secret', 'oauth')),
   needs_authorization boolean not null default false,
   overridden_at timestamptz not null default now(),
@@ -1574,6 +1673,8 @@ create index user_tool_credentials_tool_id_idx on public.user_tool_credentials (
 comment on table public.user_tool_credentials is
   'A user''s own credential for a tool, used instead of the tool''s shared credential. Written by set_tool_credential() and the edge function mcp-oauth.';
 comment on column public.user_tool_credentials.vault_secret_name is 'Name of the credential in Vault. Not readable by users.';
+comment on column public.user_tool_credentials.destination is
+  'The host that the tool had when the credential was stored, set by a trigger. The credential is sent to no other. Not readable by users.';
 comment on column public.user_tool_credentials.type is
   'secret: a value that the user stored. oauth: an access token of a connection that the user authorized, which the gateway renews.';
 comment on column public.user_tool_credentials.needs_authorization is
@@ -1661,7 +1762,6 @@ end;
 $$;
 comment on function private.new_id() is
   'A version 7 UUID: 48 bits of milliseconds since 1970, then 74 random bits. For rows that are created in large numbers. Do not use it for tokens, which must be fully random.';
-revoke all on function private.new_id() from public;
 
 create function private.first_id_of(p_at timestamptz)
 returns uuid
@@ -1675,7 +1775,6 @@ end;
 $$;
 comment on function private.first_id_of(timestamptz) is
   'The smallest id that new_id() can return at this time or later.';
-revoke all on function private.first_id_of(timestamptz) from public;
 
 -- platform/partitions.sql
 
@@ -1722,7 +1821,6 @@ end;
 $$;
 comment on function private.make_partition(text, text, timestamptz) is
   'Creates the partition of a table for the week or month of a time. Returns false when it exists, or when the default partition already has rows of that range.';
-revoke all on function private.make_partition(text, text, timestamptz) from public;
 
 create function private.make_partitions()
 returns int
@@ -1746,7 +1844,6 @@ end;
 $$;
 comment on function private.make_partitions() is
   'Creates missing partitions for the current and the next two weeks, and returns how many. Called by cron. If it does not run for longer than that, rows go to the default partition.';
-revoke all on function private.make_partitions() from public;
 
 create function private.partitions_before(p_table text, p_before timestamptz)
 returns table (partition regclass, first_id uuid, next_id uuid)
@@ -1772,7 +1869,6 @@ end;
 $$;
 comment on function private.partitions_before(text, timestamptz) is
   'The partitions whose tasks were all created before a time, oldest first, each with its first id and the first id after it.';
-revoke all on function private.partitions_before(text, timestamptz) from public;
 
 -- engine/tasks.sql
 
@@ -1829,7 +1925,8 @@ create table public.tasks (
   failing_since timestamptz,
   deliveries int not null default 0,
   max_deliveries int not null default 8,
-  works_alone boolean not null default false,
+  yields int not null default 0,
+  runs_exclusively boolean not null default false,
   rate_limit_waits int not null default 0,
   lease_expires_at timestamptz,
   worker_id text,
@@ -1856,7 +1953,7 @@ create table public.tasks (
     check (status <> 'pending_subtask' or pending_children > 0 or cancel_requested_at is not null),
   constraint tasks_failed_has_error check (status <> 'failed' or error is not null),
   constraint tasks_counts_not_negative
-    check (least(depth, pending_children, deliveries, max_deliveries - 1) >= 0)
+    check (least(depth, pending_children, deliveries, max_deliveries - 1, yields) >= 0)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02);
 revoke all on public.tasks from anon, authenticated, service_role;
 
@@ -1892,7 +1989,7 @@ create unique index tasks_child_of_step on public.tasks (parent_id, parent_step_
 comment on table public.tasks is
   'A task of a job: the master task and, under it, its subtasks. created_by owns the whole job. Status changes only through functions.';
 comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that created this task and receives its result. Null for a subtask that the agent created through a tool: its result is not reported.';
-comment on column public.tasks.warnings is 'Tools that failed and have not succeeded since, [{server, tool, code, message, step_seq}], 20 at most. tool and step_seq are missing when the whole server was unavailable.';
+comment on column public.tasks.warnings is 'Why the result may be incomplete, [{server, tool, code, message, step_seq}]: tools that failed and have not succeeded since, 20 at most, and without server and tool an answer that was cut at the output limit (MODEL_OUTPUT_CUT) or of which parts could not be read (MODEL_OUTPUT_INVALID). tool and step_seq are missing when the whole server was unavailable.';
 comment on column public.tasks.agent_revision is 'The revision of the agent with which the task runs until it ends: the one that was current when its job was created, retried or continued. Null: the agent as it is.';
 comment on column public.tasks.agent_changes is 'What the agent has in this task in place of its revision''s {provider, model, fallbacks, prompt}, with which it runs until the job is deleted; subtasks of the same agent inherit it. Null: nothing.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
@@ -1910,8 +2007,9 @@ comment on column public.tasks.epoch is 'Fencing token: the microsecond of the c
 comment on column public.tasks.attempts is 'Errors of the current step, counted against max_attempts. Reset to 0 when the next step begins.';
 comment on column public.tasks.max_attempts is 'Errors of one step after which the task fails with a dead letter. Null: five, and at least ten minutes of retries while the model''s provider is down.';
 comment on column public.tasks.failing_since is 'When the current step first failed; null when it has not failed.';
-comment on column public.tasks.deliveries is 'Claims since the last checkpoint. More than one means that workers died or returned the task before a step ended.';
-comment on column public.tasks.works_alone is 'True after a model call was cut off twice because its worker ended. The next worker that runs the task runs nothing else until a step ends.';
+comment on column public.tasks.deliveries is 'Claims since the last checkpoint, without those that a worker returned. More than one means that workers died before a step ended.';
+comment on column public.tasks.yields is 'How often workers returned the task since its last checkpoint, because their isolate was full or retired. From the third time on it runs alone in a worker, then with growing pauses.';
+comment on column public.tasks.runs_exclusively is 'True after a model call was cut off twice because its worker ended. The next worker that runs the task runs nothing else until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often the current step waited for a provider''s rate limit. The first 100 waits do not count as attempts.';
 comment on column public.tasks.cancel_reason is 'Why an operator cancelled the job; null when nobody or its owner did.';
 comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null until the task calls a model that has a price.';
@@ -1951,7 +2049,6 @@ end;
 $$;
 comment on function private.check_task_values() is
   'Row trigger: checks the columns that few statements write. Raises check_violation with the column, OUTPUT_SCHEMA_INVALID.';
-revoke all on function private.check_task_values() from public;
 create trigger tasks_check_values
   before insert or update of
     intermediate_data, metadata, budget, output_schema, idempotency_key, concurrency_key, tracestate, max_attempts
@@ -1997,7 +2094,7 @@ alter table private.task_steps_other enable row level security;
 comment on table public.task_steps is
   'The transcript of a task, which is also its checkpoint: one row per model call or tool call. A step that has ended never runs again.';
 comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: a call of one of the five system tools. user: a message that continued the task, stored in input. guardrail: a check of the input or the output through the gateway.';
-comment on column public.task_steps.input is 'The arguments of a call. For a model call: what its prompt omitted from the transcript (left_out), or the last step that it summarizes (summarizes_through). Null when neither applies.';
+comment on column public.task_steps.input is 'The arguments of a call. For a model call: what its prompt omitted from the transcript (left_out), or the last step that it summarizes (summarizes_through); after an answer that was cut, the step whose text it continues (continues) or its larger output limit (max_tokens); and retried, when the task ended after the answer and was retried. Null when none of them applies.';
 comment on column public.task_steps.output is 'The result of the step. While state is started, for a model call that was cut: {text, is_partial: true} with the part of the answer that had arrived; the repeated call replaces it.';
 comment on column public.task_steps.state is 'started: running. done: ended. failed: ended with an error, which the model reads as the result.';
 comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them. usage_events has the provider, the cost, and whose key paid.';
@@ -2242,6 +2339,7 @@ declare
   v_wanted text := case
     when new.key = 'project_url' then '^https?://[^/ ]+'
     when new.key = 'transcripts_kept_since' then '^\d{4}-'
+    when new.key = 'cron_loaded_for' then '^\d+\.\d+'
     when new.key in (
       'keep_jobs_days', 'keep_events_days', 'keep_executions_days', 'keep_usage_days', 'keep_auth_events_days', 'keep_tool_days') then '^\d{1,5}$'
     when new.key in ('realtime_messages_per_second', 'watch_seconds') then '^\d{1,9}$'
@@ -2262,7 +2360,6 @@ end;
 $$;
 comment on function private.check_setting() is
   'Row trigger: refuses unknown settings and values that the setting''s readers cannot use. Raises CONFIG_INVALID.';
-revoke all on function private.check_setting() from public;
 create trigger settings_check before insert or update on private.settings
   for each row execute function private.check_setting();
 
@@ -2358,7 +2455,6 @@ end;
 $$;
 comment on function private.record_maintenance_failure(text, text, text, text) is
   'Counts a failure of a routine and keeps its last error. Never raises. The caller has rolled back what failed.';
-revoke all on function private.record_maintenance_failure(text, text, text, text) from public;
 
 create function private.run_maintenance(p_routine text, p_limit int default null)
 returns int
@@ -2379,7 +2475,6 @@ end;
 $$;
 comment on function private.run_maintenance(text, int) is
   'Calls the routine [(p_limit)] of schema private and returns its count. When it raises, records the failure and returns 0.';
-revoke all on function private.run_maintenance(text, int) from public;
 
 create function private.run_for_each(p_routine text, p_ids uuid[])
 returns int
@@ -2405,7 +2500,6 @@ end;
 $$;
 comment on function private.run_for_each(text, uuid[]) is
   'Calls the routine (uuid) of schema private, which returns a boolean, for each id and returns how often it was true. Rows for which it raises are recorded and skipped. Costs nothing without rows.';
-revoke all on function private.run_for_each(text, uuid[]) from public;
 
 -- platform/realtime_limits.sql
 
@@ -2427,7 +2521,6 @@ end;
 $$;
 comment on function private.setting_number(text, numeric) is
   'Returns the whole number that a setting holds, or the default.';
-revoke all on function private.setting_number(text, numeric) from public;
 
 create function private.takes_rows_now(p_table regclass)
 returns boolean
@@ -2458,7 +2551,6 @@ end;
 $$;
 comment on function private.takes_rows_now(regclass) is
   'True when the table has no partitions, or has a partition for the current time. Compares with localtimestamp, the start of the transaction, because the partitions use timestamps without time zone.';
-revoke all on function private.takes_rows_now(regclass) from public;
 
 create function private.can_broadcast()
 returns boolean
@@ -2475,7 +2567,6 @@ end;
 $$;
 comment on function private.can_broadcast() is
   'True when realtime.messages accepts a row now. Realtime creates its partitions while clients of the project are connected and drops them after three days, so without a partition there are no listeners.';
-revoke all on function private.can_broadcast() from public;
 
 -- A sequence counts outside transactions, so that no commit waits for another. It is unlogged: after a crash
 -- the count starts again.
@@ -2509,7 +2600,6 @@ end;
 $$;
 comment on function private.has_message_budget() is
   'True when the project may send one more message now. The setting realtime_messages_per_second is the budget, 80 by default, of messages as Realtime counts them; 0 turns streamed text off. Events are sent without this check.';
-revoke all on function private.has_message_budget() from public;
 
 -- Realtime rolls back the transaction in which it checks a join, but a sequence keeps its value. There are 128
 -- of them, and the hash of a channel's topic selects one. A channel that nobody has joined receives messages only
@@ -2540,7 +2630,6 @@ end;
 $$;
 comment on function private.joined_channels(text) is
   'The sequence that records until when a client may be on a channel.';
-revoke all on function private.joined_channels(text) from public;
 
 create function private.is_joined(p_topic text)
 returns boolean
@@ -2554,7 +2643,6 @@ end;
 $$;
 comment on function private.is_joined(text) is
   'True while a client may be on the channel: one has joined it, or a channel with the same hash, and its token is valid.';
-revoke all on function private.is_joined(text) from public;
 
 create function private.is_any_joined()
 returns boolean
@@ -2568,7 +2656,6 @@ end;
 $$;
 comment on function private.is_any_joined() is
   'True while a client may be on any channel, so that it is worth asking is_joined() for each channel.';
-revoke all on function private.is_any_joined() from public;
 
 create function private.expect_receiver(p_topic text, p_until timestamptz default null)
 returns void
@@ -2598,7 +2685,6 @@ end;
 $$;
 comment on function private.expect_receiver(text, timestamptz) is
   'Records that a client is on the channel until p_until, by default until the caller''s token expires. From now on messages are sent to it.';
-revoke all on function private.expect_receiver(text, timestamptz) from public;
 
 -- engine/events.sql
 
@@ -2634,7 +2720,6 @@ end;
 $$;
 comment on function private.emit_events(private.task_event[]) is
   'Appends events to the traces of tasks in the order of the array, without the top-level fields that are null. One statement, so that one broadcast sends them all. The caller has locked the tasks.';
-revoke all on function private.emit_events(private.task_event[]) from public;
 
 create function private.emit_event(p_task_id uuid, p_master_task_id uuid, p_type text, p_payload jsonb default '{}')
 returns void
@@ -2646,7 +2731,6 @@ begin
 end;
 $$;
 comment on function private.emit_event(uuid, uuid, text, jsonb) is 'Appends an event to a task''s trace.';
-revoke all on function private.emit_event(uuid, uuid, text, jsonb) from public;
 
 create function private.send_messages(p_topics text[], p_events text[], p_payloads jsonb[])
 returns void
@@ -2674,7 +2758,6 @@ end;
 $$;
 comment on function private.send_messages(text[], text[], jsonb[]) is
   'Sends messages to private channels, in the order of the arrays. Never raises: a failed broadcast must not roll back a change. The caller has checked can_broadcast().';
-revoke all on function private.send_messages(text[], text[], jsonb[]) from public;
 
 create function private.status_after(p_type text, p_data jsonb)
 returns text
@@ -2698,7 +2781,6 @@ end;
 $$;
 comment on function private.status_after(text, jsonb) is
   'The status of a task after an event of its trace, or null when the event does not change the status.';
-revoke all on function private.status_after(text, jsonb) from public;
 
 create function private.broadcast_to_owners(
   p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[]
@@ -2742,7 +2824,6 @@ end;
 $$;
 comment on function private.broadcast_to_owners(uuid[], uuid[], text[], jsonb[]) is
   'Sends to the owners'' own channels that are joined what a job list and an inbox need: job.changed when the status of a job changes, once per statement, and the reviews of all its tasks. The arrays hold events of master tasks with a type task.*, and events of reviews. The caller has checked can_broadcast().';
-revoke all on function private.broadcast_to_owners(uuid[], uuid[], text[], jsonb[]) from public;
 
 create function private.event_data(p_task_id uuid, p_type text, p_payload jsonb)
 returns jsonb
@@ -2767,6 +2848,9 @@ begin
           case when p_type <> 'tool.started' then step.output -> 'text' end),
         ('reasoning', case when p_type = 'model.completed' then step.output -> 'reasoning' end),
         ('tool_calls', case when p_type = 'model.completed' then step.output -> 'tool_calls' end),
+        ('finish_reason', case when p_type = 'model.completed' and step.output ->> 'finish_reason' = any ('{length,refused}')
+          then step.output -> 'finish_reason' end),
+        ('cut_at_tokens', case when p_type = 'model.completed' then step.output -> 'cut_at_tokens' end),
         ('provider_tool_calls', case when p_type = 'model.completed' then step.output -> 'provider_tool_calls' end),
         ('usage', case when p_type = 'model.completed' then step.usage end)
     ) as field (key, value)
@@ -2777,7 +2861,6 @@ end;
 $$;
 comment on function private.event_data(uuid, text, jsonb) is
   'The data of an event: the payload of its row, and what only the step has, such as the text of an answer, the arguments of a call or the output of a task that is its last answer.';
-revoke all on function private.event_data(uuid, text, jsonb) from public;
 
 create function private.output_of_event(p_task_id uuid, p_output jsonb)
 returns jsonb
@@ -2801,7 +2884,6 @@ end;
 $$;
 comment on function private.output_of_event(uuid, jsonb) is
   'What the event task.completed stores of the output of a task: the step whose text it is, for event_data(), or the output.';
-revoke all on function private.output_of_event(uuid, jsonb) from public;
 
 create function private.event_message(
   p_id bigint, p_task_id uuid, p_master_task_id uuid, p_at timestamptz, p_payload jsonb
@@ -2833,7 +2915,6 @@ end;
 $$;
 comment on function private.event_message(bigint, uuid, uuid, timestamptz, jsonb) is
   'The broadcast message for an event of a task''s trace. p_payload is the event''s data.';
-revoke all on function private.event_message(bigint, uuid, uuid, timestamptz, jsonb) from public;
 
 create function private.broadcast_task_events()
 returns trigger
@@ -2901,7 +2982,6 @@ end;
 $$;
 comment on function private.broadcast_task_events() is
   'Statement trigger: broadcasts the new events to the channels of their tasks, their jobs and the jobs'' owners that are joined. Definer, because clients may not write to realtime.messages.';
-revoke all on function private.broadcast_task_events() from public;
 
 create trigger task_events_broadcast after insert on public.task_events
   referencing new table as written
@@ -2921,7 +3001,6 @@ end;
 $$;
 comment on function private.task_id_of_channel(text) is
   'The task whose channel, or whose job''s channel, has this topic; null for any other topic.';
-revoke all on function private.task_id_of_channel(text) from public;
 grant execute on function private.task_id_of_channel(text) to authenticated;
 
 create function private.is_own_channel(p_topic text)
@@ -2940,7 +3019,6 @@ as $$
 $$;
 comment on function private.is_own_channel(text) is
   'True when the topic is the caller''s own channel, or the channel of a task or master task that the caller owns. An OAuth client needs the scope swarm:run.';
-revoke all on function private.is_own_channel(text) from public;
 grant execute on function private.is_own_channel(text) to authenticated;
 
 create function private.join_channel(p_topic text)
@@ -2959,7 +3037,6 @@ end;
 $$;
 comment on function private.join_channel(text) is
   'True when the caller may join the channel. Records that a client has joined, so that messages are sent to it. Realtime calls it when a client joins and again with each new token. Definer, because clients may not write this record.';
-revoke all on function private.join_channel(text) from public;
 grant execute on function private.join_channel(text) to authenticated;
 
 create policy "owners receive the broadcasts of their tasks" on realtime.messages
@@ -2997,7 +3074,41 @@ as $$
   );
 $$;
 comment on function private.is_wake_token(text) is 'True for the wake token. Called by the edge functions that the database wakes, to authenticate a wake.';
-revoke all on function private.is_wake_token(text) from public;
+
+create function private.reload_cron_jobs()
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  c_key constant text := 'cron_loaded_for';
+  -- pg_cron takes notice of a transaction within a second.
+  c_settled_after constant interval := '10 seconds'::interval;
+  v_release text := (
+    select release.version
+    from private.releases as release
+    where release.installed_at < clock_timestamp() - c_settled_after
+    order by release.installed_at desc
+    limit 1
+  );
+begin
+  if v_release is null or exists (
+    select from private.settings as setting where setting.key = c_key and setting.value = v_release
+  ) then
+    return;
+  end if;
+  -- It changes nothing but lets pg_cron read its table.
+  perform cron.alter_job(job.jobid, active => job.active) from cron.job where job.jobname = 'supaswarm-tick';
+  insert into private.settings as setting (key, value)
+  values (c_key, v_release)
+  on conflict (key) do update set value = excluded.value, updated_at = now();
+exception when others then
+  -- operator_configuration_problems reports cron jobs that do not run.
+  raise warning 'Cannot let pg_cron read its jobs: %', sqlerrm;
+end;
+$$;
+comment on function private.reload_cron_jobs() is
+  'Lets pg_cron read its jobs once after each release. A release changes so much in one transaction that the server discards the notice to a busy pg_cron, which then does not know the new jobs.';
 
 create function private.configure_project_url(p_url text)
 returns void
@@ -3008,10 +3119,10 @@ as $$
   values ('project_url', rtrim(configure_project_url.p_url, '/'))
   on conflict (key) do update set value = excluded.value, updated_at = now()
   where setting.value <> excluded.value;
+  select private.reload_cron_jobs();
 $$;
 comment on function private.configure_project_url(text) is
-  'Stores the address of the project''s edge functions. The functions call it with SUPABASE_URL when they start. Call it manually in a project whose first task is not created through a function.';
-revoke all on function private.configure_project_url(text) from public;
+  'Stores the address of the project''s edge functions, and lets pg_cron read new jobs. The functions call it with SUPABASE_URL when they start. Call it manually in a project whose first task is not created through a function.';
 
 create function private.wake_function(p_name text)
 returns void
@@ -3042,7 +3153,6 @@ end;
 $$;
 comment on function private.wake_function(text) is
   'Asks an edge function to look for work, after the transaction commits. Sends nothing while no project URL is set.';
-revoke all on function private.wake_function(text) from public;
 
 create function private.pass_wake_gates(p_names text[])
 returns text[]
@@ -3067,7 +3177,6 @@ end;
 $$;
 comment on function private.pass_wake_gates(text[]) is
   'Returns the gates of these names that the caller has passed and for which it must now send a wake. A gate lets one caller pass every 150 ms.';
-revoke all on function private.pass_wake_gates(text[]) from public;
 
 create function private.open_wake_gate(p_name text)
 returns void
@@ -3086,7 +3195,6 @@ end;
 $$;
 comment on function private.open_wake_gate(text) is
   'Lets the next wake pass, however recent the last one was. Called at the end of a claim that leaves a worker without work.';
-revoke all on function private.open_wake_gate(text) from public;
 
 create function private.wake_at_commit()
 returns trigger
@@ -3111,7 +3219,6 @@ end;
 $$;
 comment on function private.wake_at_commit() is
   'Deferred row trigger of a kind of work, with the arguments function[, channel]. When work can be claimed, it sends debounced wakes: a notification to listening workers, and a request that starts a worker if none runs. After a wake, a worker keeps looking for work for longer than the debounce interval. Definer: it runs at commit as the role that commits.';
-revoke all on function private.wake_at_commit() from public;
 
 -- platform/work.sql
 
@@ -3253,7 +3360,6 @@ end;
 $create$;
 comment on function private.create_work_kind(text, regclass, text, text, text) is
   'Declares a kind of work and creates its functions start_<noun>s(), hold_<noun>(), renew_<noun>s() and release_<noun>(). p_channel: the channel on which workers of the kind listen. p_also_at_start: assignments that a claim makes in the same statement, where "work" is the row. Called by migrations.';
-revoke all on function private.create_work_kind(text, regclass, text, text, text) from public;
 
 create function private.wake_for_due_work()
 returns void
@@ -3284,7 +3390,6 @@ end;
 $$;
 comment on function private.wake_for_due_work() is
   'Wakes the edge function of each kind that has due work, or whose leases will expire before the next tick because a worker seems to have died. Called by cron, through tick().';
-revoke all on function private.wake_for_due_work() from public;
 
 -- engine/queue.sql
 
@@ -3331,7 +3436,6 @@ as $$
   ];
 $$;
 comment on function private.quota_names() is 'The names of all quotas.';
-revoke all on function private.quota_names() from public;
 
 create table private.quotas (
   name text not null check (name = any (private.quota_names())),
@@ -3350,7 +3454,7 @@ alter table private.quotas enable row level security;
 grant select on private.quotas to service_role;
 
 insert into private.quotas (name, amount) values
-  -- Fewer than the eight slots of a worker, so that one user cannot take all of them.
+  -- One user cannot take all slots of the workers.
   ('running_tasks', 6),
   ('waiting_tasks', 10000),
   ('task_creations_per_minute', 600),
@@ -3384,7 +3488,6 @@ end;
 $$;
 comment on function private.quota(text, uuid) is
   'How much a user may use of a quota; null when there is no limit, as for the service (a null user).';
-revoke all on function private.quota(text, uuid) from public;
 
 create function private.raise_quota_exceeded(
   p_action text, p_name text, p_amount bigint, p_retry_after_seconds int, p_advice text
@@ -3404,7 +3507,6 @@ end;
 $$;
 comment on function private.raise_quota_exceeded(text, text, bigint, int, text) is
   'Raises QUOTA_EXCEEDED with the quota''s name, its size, and when to try again.';
-revoke all on function private.raise_quota_exceeded(text, text, bigint, int, text) from public;
 
 -- Quotas per minute -----------------------------------------------------------------------------
 
@@ -3449,7 +3551,6 @@ end;
 $$;
 comment on function private.take_from_minute(text, uuid, text) is
   'Counts one use of a quota per minute. p_action completes the sentence "Cannot …". Raises QUOTA_EXCEEDED.';
-revoke all on function private.take_from_minute(text, uuid, text) from public;
 
 -- Tasks -----------------------------------------------------------------------------------------
 
@@ -3485,7 +3586,6 @@ end;
 $$;
 comment on function private.waiting_count(uuid, bigint) is
   'How many tasks of a user wait to run. Counts queued and delayed tasks separately, each up to p_max.';
-revoke all on function private.waiting_count(uuid, bigint) from public;
 
 create function private.assert_may_wait(p_user_id uuid, p_count int, p_action text)
 returns void
@@ -3503,7 +3603,6 @@ end;
 $$;
 comment on function private.assert_may_wait(uuid, int, text) is
   'Raises QUOTA_EXCEEDED when p_count more tasks of the user would exceed the quota waiting_tasks.';
-revoke all on function private.assert_may_wait(uuid, int, text) from public;
 
 create function private.take_task_creation(p_user_id uuid, p_action text)
 returns void
@@ -3520,7 +3619,6 @@ end;
 $$;
 comment on function private.take_task_creation(uuid, text) is
   'Counts the creation of a master task by a user, or the continuation of one that ended. Raises QUOTA_EXCEEDED.';
-revoke all on function private.take_task_creation(uuid, text) from public;
 
 -- Active rows -----------------------------------------------------------------------------------
 
@@ -3547,7 +3645,6 @@ end;
 $$;
 comment on function private.assert_active_rows_within_quota(regclass, text, uuid, uuid, text) is
   'Raises QUOTA_EXCEEDED when an owner (null: the service, which has no quota) may have no further active row of a table with the columns id, created_by and is_active.';
-revoke all on function private.assert_active_rows_within_quota(regclass, text, uuid, uuid, text) from public;
 
 create function private.assert_rows_within_bound(p_table regclass, p_quota text, p_owner uuid, p_attempt text)
 returns void
@@ -3572,7 +3669,6 @@ end;
 $$;
 comment on function private.assert_rows_within_bound(regclass, text, uuid, text) is
   'Raises QUOTA_EXCEEDED when an owner has ten times as many rows of a table, active or not, as the quota allows active ones. Called before a row is added.';
-revoke all on function private.assert_rows_within_bound(regclass, text, uuid, text) from public;
 
 -- Budgets ---------------------------------------------------------------------------------------
 
@@ -3601,7 +3697,6 @@ end;
 $$;
 comment on function private.assert_budget_within_ceilings(jsonb, uuid) is
   'Raises TASK_BUDGET_INVALID for a cap above the operator''s ceiling for the user.';
-revoke all on function private.assert_budget_within_ceilings(jsonb, uuid) from public;
 
 create function private.capped_budget(p_budget jsonb, p_user_id uuid)
 returns jsonb
@@ -3630,7 +3725,6 @@ end;
 $$;
 comment on function private.capped_budget(jsonb, uuid) is
   'Applies the operator''s ceilings for the user to a budget: a cap that is absent, null or above its ceiling becomes the lower of its default and the ceiling.';
-revoke all on function private.capped_budget(jsonb, uuid) from public;
 
 -- Stored bytes ----------------------------------------------------------------------------------
 
@@ -3676,7 +3770,6 @@ end;
 $$;
 comment on function private.sum_stored_values() is
   'Statement trigger: keeps stored_totals up to date. Definer: the role that deletes a task or an account has no rights on the totals.';
-revoke all on function private.sum_stored_values() from public;
 create trigger stored_values_sum_new after insert on private.stored_values
   referencing new table as new_rows for each statement execute function private.sum_stored_values();
 create trigger stored_values_sum_old after delete on private.stored_values
@@ -3698,7 +3791,6 @@ begin
 end;
 $$;
 comment on function private.record_stored(public.tasks, text, bigint) is 'Counts a stored value of a task toward its owner''s quota.';
-revoke all on function private.record_stored(public.tasks, text, bigint) from public;
 
 create function private.kept_bytes(p_user_id uuid)
 returns bigint
@@ -3711,7 +3803,6 @@ begin
 end;
 $$;
 comment on function private.kept_bytes(uuid) is 'How many bytes the tasks of a user have stored.';
-revoke all on function private.kept_bytes(uuid) from public;
 
 create function private.stored_bytes_left(p_user_id uuid)
 returns bigint
@@ -3727,7 +3818,6 @@ begin
 end;
 $$;
 comment on function private.stored_bytes_left(uuid) is 'Bytes that tasks of a user may still store; null where there is no limit.';
-revoke all on function private.stored_bytes_left(uuid) from public;
 
 create function private.assert_may_store(p_task_id uuid, p_byte_count bigint)
 returns void
@@ -3746,7 +3836,6 @@ end;
 $$;
 comment on function private.assert_may_store(uuid, bigint) is
   'Raises QUOTA_EXCEEDED when the task''s owner may not store p_byte_count more bytes. Called by workers before they store a file.';
-revoke all on function private.assert_may_store(uuid, bigint) from public;
 
 -- platform/stored_uses.sql
 
@@ -3801,7 +3890,6 @@ end;
 $$;
 comment on function private.credit_traces() is
   'Statement trigger: returns the bytes of deleted jobs to their owners'' quotas. Definer: the role that deletes a task has no rights on the quotas.';
-revoke all on function private.credit_traces() from public;
 create trigger stored_traces_credit after delete on private.stored_traces
   referencing old table as old_rows for each statement execute function private.credit_traces();
 
@@ -3818,7 +3906,6 @@ end;
 $$;
 comment on function private.debit_job(uuid, uuid, bigint) is
   'Counts bytes of a job''s trace toward its owner''s quota trace_bytes within seconds; those of the service (a null owner) do not count. Waits for no lock.';
-revoke all on function private.debit_job(uuid, uuid, bigint) from public;
 
 create function private.model_call_bytes()
 returns int
@@ -3830,7 +3917,6 @@ as $$
 $$;
 comment on function private.model_call_bytes() is
   'What a row of usage_events counts toward the quota ledger_bytes, with its places in the indexes.';
-revoke all on function private.model_call_bytes() from public;
 
 create function private.debit_model_call(p_user_id uuid)
 returns void
@@ -3846,7 +3932,6 @@ end;
 $$;
 comment on function private.debit_model_call(uuid) is
   'Counts the row of a model call toward its user''s quota ledger_bytes within seconds. Waits for no lock. Called by record_usage().';
-revoke all on function private.debit_model_call(uuid) from public;
 
 create function private.debit_inputs()
 returns trigger
@@ -3867,7 +3952,6 @@ end;
 $$;
 comment on function private.debit_inputs() is
   'Statement trigger: counts new tasks toward the quota trace_bytes of their owners. Definer: operators who write tasks have no rights on the quotas.';
-revoke all on function private.debit_inputs() from public;
 create trigger tasks_debit after insert on public.tasks
   referencing new table as new_rows for each statement execute function private.debit_inputs();
 
@@ -3911,7 +3995,6 @@ end;
 $$;
 comment on function private.sum_stored_debits(int) is
   'Adds up to p_limit debits to stored_uses, and those of jobs to stored_traces, and returns how many. Called by cron, through reconcile().';
-revoke all on function private.sum_stored_debits(int) from public;
 
 create function private.stored_use(p_name text, p_user_id uuid)
 returns bigint
@@ -3926,7 +4009,6 @@ begin
 end;
 $$;
 comment on function private.stored_use(text, uuid) is 'How many bytes a user has stored toward a quota.';
-revoke all on function private.stored_use(text, uuid) from public;
 
 create function private.raise_storage_full(p_name text, p_amount bigint, p_action text)
 returns void
@@ -3944,7 +4026,6 @@ end;
 $$;
 comment on function private.raise_storage_full(text, bigint, text) is
   'Raises QUOTA_EXCEEDED for a quota on bytes and says how to make room.';
-revoke all on function private.raise_storage_full(text, bigint, text) from public;
 
 create function private.assert_room_left(p_name text, p_user_id uuid, p_action text)
 returns void
@@ -3962,7 +4043,6 @@ end;
 $$;
 comment on function private.assert_room_left(text, uuid, text) is
   'Raises QUOTA_EXCEEDED when a user has used up a quota on bytes. Called before work whose bytes are known only afterwards, so that only the work that is under way can exceed the quota. p_action completes the sentence "Cannot …".';
-revoke all on function private.assert_room_left(text, uuid, text) from public;
 
 create function private.debit_stored(p_name text, p_user_id uuid, p_byte_count bigint, p_action text)
 returns void
@@ -3988,7 +4068,25 @@ end;
 $$;
 comment on function private.debit_stored(text, uuid, bigint, text) is
   'Counts bytes toward a user''s quota when they are written. Raises QUOTA_EXCEEDED for more than is left. p_action completes the sentence "Cannot …".';
-revoke all on function private.debit_stored(text, uuid, bigint, text) from public;
+
+create function private.debit_copied_job(p_job_id uuid, p_owner_id uuid, p_byte_count bigint, p_action text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if p_owner_id is null then
+    return;
+  end if;
+  -- In the order of sum_stored_debits().
+  insert into private.stored_traces as trace (job_id, user_id, byte_count)
+  values (p_job_id, p_owner_id, p_byte_count)
+  on conflict (job_id) do update set byte_count = trace.byte_count + excluded.byte_count;
+  perform private.debit_stored('trace_bytes', p_owner_id, p_byte_count, p_action);
+end;
+$$;
+comment on function private.debit_copied_job(uuid, uuid, bigint, text) is
+  'Counts the bytes that a new job copies toward its owner''s quota trace_bytes before they are written: many copies at once would exceed it by all of them. Raises QUOTA_EXCEEDED for more than is left. p_action completes the sentence "Cannot …".';
 
 create function private.credit_stored(p_name text, p_user_id uuid, p_byte_count bigint)
 returns void
@@ -4002,7 +4100,6 @@ begin
 end;
 $$;
 comment on function private.credit_stored(text, uuid, bigint) is 'Returns bytes that were deleted to a user''s quota.';
-revoke all on function private.credit_stored(text, uuid, bigint) from public;
 
 create function private.storage_use()
 returns table (name text, used_bytes bigint, quota_bytes bigint)
@@ -4028,7 +4125,6 @@ end;
 $$;
 comment on function private.storage_use() is
   'How many bytes the caller has stored toward each quota on bytes, and the quota (null: no limit). Definer: users may not read quotas; the function reads only those of auth.uid(). Raises INSUFFICIENT_SCOPE.';
-revoke all on function private.storage_use() from public;
 create function public.storage_use()
 returns table (name text, used_bytes bigint, quota_bytes bigint)
 language sql
@@ -4074,7 +4170,6 @@ begin
 end;
 $$;
 comment on function private.common_scopes(text[], text[]) is 'The scopes that both lists cover; admin:* covers every scope.';
-revoke all on function private.common_scopes(text[], text[]) from public;
 
 create function private.record_job_client(p_job_id uuid, p_client_id text, p_user_id uuid)
 returns void
@@ -4091,7 +4186,6 @@ end;
 $$;
 comment on function private.record_job_client(uuid, text, uuid) is
   'Records that an OAuth client of a user has contributed text to a job, with the scopes it has now. Does nothing for a null client.';
-revoke all on function private.record_job_client(uuid, text, uuid) from public;
 
 create function private.record_calling_client(p_job_id uuid, p_user_id uuid)
 returns void
@@ -4106,7 +4200,6 @@ end;
 $$;
 comment on function private.record_calling_client(uuid, uuid) is
   'Calls record_job_client() when the caller is an OAuth client; does nothing for other callers.';
-revoke all on function private.record_calling_client(uuid, uuid) from public;
 
 create function private.client_of_task(p_task_id uuid)
 returns private.job_clients
@@ -4128,7 +4221,6 @@ end;
 $$;
 comment on function private.client_of_task(uuid) is
   'The first OAuth client that contributed to the job of a task; null when there is none.';
-revoke all on function private.client_of_task(uuid) from public;
 
 create function private.scopes_of_clients(p_task_id uuid, p_user_id uuid)
 returns text[]
@@ -4155,7 +4247,6 @@ end;
 $$;
 comment on function private.scopes_of_clients(uuid, uuid) is
   'The scopes that each OAuth client that contributed to the task''s job had then and still has; admin:* when there is no such client.';
-revoke all on function private.scopes_of_clients(uuid, uuid) from public;
 
 create function private.scopes_of_task(p_task_id uuid, p_user_id uuid)
 returns text[]
@@ -4170,7 +4261,6 @@ end;
 $$;
 comment on function private.scopes_of_task(uuid, uuid) is
   'The scopes of a task''s tool calls: the scopes of its owner, limited to those of every OAuth client that contributed to the job.';
-revoke all on function private.scopes_of_task(uuid, uuid) from public;
 
 -- engine/agent_changes.sql
 
@@ -4220,7 +4310,6 @@ end;
 $$;
 comment on function private.provider_of_model(public.agents, text, text, text) is
   'The provider that an agent is to use for a model: the named one; else the agent''s own if it lists the model as its default or with a price; else the only active one that lists it; else the agent''s own. Raises PROVIDER_NOT_FOUND, AGENT_CHANGES_INVALID.';
-revoke all on function private.provider_of_model(public.agents, text, text, text) from public;
 
 create function private.assert_changed_tools(p_tools jsonb, p_attempt text)
 returns void
@@ -4252,7 +4341,6 @@ end;
 $$;
 comment on function private.assert_changed_tools(jsonb, text) is
   'Checks the tools [{tool, allowed_tools}] that replace those of an agent for one job. p_attempt completes the sentence "Cannot …". Raises AGENT_CHANGES_INVALID, TOOL_NOT_FOUND.';
-revoke all on function private.assert_changed_tools(jsonb, text) from public;
 
 create function private.resolved_agent_changes(p_agent public.agents, p_changes jsonb, p_attempt text)
 returns jsonb
@@ -4315,7 +4403,6 @@ end;
 $$;
 comment on function private.resolved_agent_changes(public.agents, jsonb, text) is
   'Checks the changes {provider, model, prompt, temperature, reasoning_effort, tools} of an agent for one job and completes them: a model gets its provider, a provider its default model, and both have no fallbacks. Null for no changes. p_attempt completes the sentence "Cannot …". Raises AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TOOL_NOT_FOUND.';
-revoke all on function private.resolved_agent_changes(public.agents, jsonb, text) from public;
 
 create function private.assert_may_change_agent(p_caller jsonb, p_request jsonb)
 returns void
@@ -4340,7 +4427,6 @@ end;
 $$;
 comment on function private.assert_may_change_agent(jsonb, jsonb) is
   'Allows a request with agent_changes to the service, to callers {actor, user_id, client_id} with a grant of their own that has the scope swarm:configure, who may also change the agent for everybody, and to the user of an eval run with these changes. Raises INSUFFICIENT_SCOPE.';
-revoke all on function private.assert_may_change_agent(jsonb, jsonb) from public;
 
 create function private.assert_may_reuse_changes(p_task public.tasks, p_attempt text)
 returns void
@@ -4357,7 +4443,6 @@ end;
 $$;
 comment on function private.assert_may_reuse_changes(public.tasks, text) is
   'Lets only those who may configure agents give more work to a task whose agent is changed. Raises INSUFFICIENT_SCOPE.';
-revoke all on function private.assert_may_reuse_changes(public.tasks, text) from public;
 
 create function private.model_of_task(p_task public.tasks)
 returns table (provider_id uuid, model text)
@@ -4381,7 +4466,6 @@ end;
 $$;
 comment on function private.model_of_task(public.tasks) is
   'The model that a task calls and its provider; no row when its agent has none.';
-revoke all on function private.model_of_task(public.tasks) from public;
 
 -- engine/create_task.sql
 
@@ -4420,7 +4504,32 @@ begin
 end;
 $$;
 comment on function private.assert_budget_is_valid(jsonb) is 'Raises TASK_BUDGET_INVALID for an unknown cap or an invalid value of a cap.';
-revoke all on function private.assert_budget_is_valid(jsonb) from public;
+
+create function private.is_nested_too_deep(p_value jsonb)
+returns boolean
+language sql
+immutable
+set search_path = ''
+as $$
+  -- MAX_JSON_DEPTH of the functions.
+  select jsonb_path_exists(p_value, 'strict $.**{64} ? (@.type() == "array" || @.type() == "object")');
+$$;
+comment on function private.is_nested_too_deep(jsonb) is
+  'True when a value has more than 64 levels of arrays and objects. Checked wherever a value enters the database, because code that reads it may be recursive, and a text in lines repeats its levels for each value.';
+
+create function private.assert_definition_is_flat(p_attempt text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if private.is_nested_too_deep(p_definition) then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: it has more than 64 levels of nesting', p_attempt),
+      'Write it with fewer levels.');
+  end if;
+end;
+$$;
+comment on function private.assert_definition_is_flat(text, jsonb) is 'Raises DEFINITION_INVALID for a document of more than 64 levels.';
 
 create function private.is_within_limits(p_value jsonb)
 returns boolean
@@ -4429,19 +4538,35 @@ immutable
 set search_path = ''
 as $$
 declare
-  v_structure text;
+  c_max_long_numbers constant int := 1000;
+  c_max_values constant int := 70000;
+  v_long_numbers jsonb;
+  v_text text;
 begin
-  if octet_length(p_value::text) > 1048576
-    or jsonb_path_exists(p_value, 'strict $.**{200} ? (@.type() == "array" || @.type() == "object")') then
+  if private.is_nested_too_deep(p_value) then
     return false;
   end if;
-  v_structure := regexp_replace(p_value::text, '"([^"\\]|\\.)*"', '', 'g');
-  return length(v_structure) - length(replace(v_structure, ',', '')) < 70000;
+  -- The text of a number has no exponent: "1e131000" becomes 131,001 digits.
+  v_long_numbers := jsonb_path_query_array(
+    p_value, 'strict $.** ? (@ > 1e40 || @ < -1e40 || @ < 1e-40 && @ > -1e-40 && @ != 0)');
+  if jsonb_array_length(v_long_numbers) > c_max_long_numbers
+    or jsonb_path_exists(v_long_numbers, '$[*] ? (@ > 1e309 || @ < -1e309 || @ < 1e-324 && @ > -1e-324)')
+  then
+    return false;
+  end if;
+  v_text := p_value::text;
+  if octet_length(v_text) > 1048576 then
+    return false;
+  end if;
+  -- Commas in texts count only where there are so many.
+  if length(v_text) - length(replace(v_text, ',', '')) >= c_max_values then
+    v_text := regexp_replace(v_text, '"([^"\\]|\\.)*"', '', 'g');
+  end if;
+  return length(v_text) - length(replace(v_text, ',', '')) < c_max_values;
 end;
 $$;
 comment on function private.is_within_limits(jsonb) is
-  'True when a value has at most 1 MiB, 200 levels and 70,000 values, the limits of the edge functions'' endpoints (REQUEST_LIMITS). Used for values that callers send over the REST API, which does not check these limits.';
-revoke all on function private.is_within_limits(jsonb) from public;
+  'True when a value has at most 1 MiB, 64 levels, 70,000 values and 1,000 numbers of more than 40 digits, none of which a program cannot hold: the limits of the edge functions'' endpoints (REQUEST_LIMITS). Used for values that callers send over the REST API, which does not check these limits.';
 
 create function private.cap(p_budget jsonb, p_name text, p_default numeric)
 returns numeric
@@ -4454,7 +4579,6 @@ begin
 end;
 $$;
 comment on function private.cap(jsonb, text, numeric) is 'A cap of a job: the value in its budget, null when the budget removes the cap, else the default.';
-revoke all on function private.cap(jsonb, text, numeric) from public;
 
 create function private.nearest_agents(p_slug text, p_user_id uuid)
 returns text
@@ -4470,7 +4594,6 @@ as $$
 $$;
 comment on function private.nearest_agents(text, uuid) is
   'Up to three slugs similar to a mistyped one, best match first, of agents that the user may use; null when none is similar.';
-revoke all on function private.nearest_agents(text, uuid) from public;
 
 create function private.active_agent(p_slug text, p_user_id uuid, p_attempt text default 'create the task')
 returns public.agents
@@ -4500,7 +4623,6 @@ end;
 $$;
 comment on function private.active_agent(text, uuid, text) is
   'The active agent with this slug that the user (null: the service) may use. p_attempt completes the sentence "Cannot …". Raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
-revoke all on function private.active_agent(text, uuid, text) from public;
 
 create function private.log_line(p_text text)
 returns text
@@ -4512,7 +4634,6 @@ begin
 end;
 $$;
 comment on function private.log_line(text) is 'A line for tasks.logs: the time and the text.';
-revoke all on function private.log_line(text) from public;
 
 create function private.assert_task_is_valid(p_input jsonb, p_priority text, p_run_after timestamptz)
 returns void
@@ -4538,7 +4659,27 @@ begin
 end;
 $$;
 comment on function private.assert_task_is_valid(jsonb, text, timestamptz) is 'Raises TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID.';
-revoke all on function private.assert_task_is_valid(jsonb, text, timestamptz) from public;
+
+create function private.input_problem(p_agent public.agents, p_input jsonb)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if p_agent.input_schema is null then
+    return null;
+  end if;
+  return private.schema_problem(p_agent.input_schema, case
+    -- Every agent accepts files.
+    when jsonb_typeof(p_input) = 'object' and not coalesce(p_agent.input_schema -> 'properties' ? 'files', false)
+      then p_input - 'files'
+    else p_input
+  end, 'input', false);
+end;
+$$;
+comment on function private.input_problem(public.agents, jsonb) is
+  'Why an input does not match the agent''s input_schema; null when nothing is found. An early check of what SQL can check: the functions check the whole schema before they create a task or a subtask, and the worker does before the first model call of every job.';
 
 create function private.assert_input_fits(p_agent public.agents, p_input jsonb)
 returns void
@@ -4547,13 +4688,7 @@ stable
 set search_path = ''
 as $$
 declare
-  -- Every agent accepts files.
-  v_input constant jsonb := case
-    when jsonb_typeof(p_input) = 'object' and not coalesce(p_agent.input_schema -> 'properties' ? 'files', false)
-      then p_input - 'files'
-    else p_input
-  end;
-  v_problem constant text := private.schema_problem(p_agent.input_schema, v_input, 'input', false);
+  v_problem constant text := private.input_problem(p_agent, p_input);
 begin
   if v_problem is not null then
     perform private.raise_error('TASK_INPUT_INVALID',
@@ -4563,8 +4698,7 @@ begin
 end;
 $$;
 comment on function private.assert_input_fits(public.agents, jsonb) is
-  'Raises TASK_INPUT_INVALID for an input that does not match the agent''s input_schema.';
-revoke all on function private.assert_input_fits(public.agents, jsonb) from public;
+  'Raises TASK_INPUT_INVALID for an input of which input_problem() finds that it does not match the agent''s input_schema.';
 
 create function private.lower_budget(p_first jsonb, p_second jsonb)
 returns jsonb
@@ -4580,7 +4714,6 @@ as $$
 $$;
 comment on function private.lower_budget(jsonb, jsonb) is
   'Two budgets together: of a cap that both have, the lower one. A null in the second removes no cap of the first.';
-revoke all on function private.lower_budget(jsonb, jsonb) from public;
 
 create function private.agent_fact(p_slug text, p_revision int, p_changes jsonb)
 returns jsonb
@@ -4599,7 +4732,6 @@ begin
 end;
 $$;
 comment on function private.agent_fact(text, int, jsonb) is 'The beginning of an event about a new task: {agent, revision}, and agent_changes, the names of what the job changes.';
-revoke all on function private.agent_fact(text, int, jsonb) from public;
 
 create function private.create_task(
   p_agent text,
@@ -4707,7 +4839,6 @@ end;
 $$;
 comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) is
   'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. p_agent_changes, as resolved_agent_changes() takes them, apply to this job alone; callers check who may give them. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by request_task() and create_scheduled_job().';
-revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) from public;
 
 -- engine/concurrency_limits.sql
 
@@ -4759,7 +4890,6 @@ end;
 $$;
 comment on function private.handoff_targets(uuid, uuid) is
   'The agents that an agent may hand off to: they are active, their audience includes the job''s owner (null: the service), they are in the agent''s rows of agent_handoffs if it has any, and the agent may hand off at all.';
-revoke all on function private.handoff_targets(uuid, uuid) from public;
 
 create function private.can_hand_off(p_agent_id uuid, p_target_agent_id uuid, p_user_id uuid)
 returns boolean
@@ -4775,7 +4905,6 @@ end;
 $$;
 comment on function private.can_hand_off(uuid, uuid, uuid) is
   'True when an agent may hand off to the target in a job of this owner.';
-revoke all on function private.can_hand_off(uuid, uuid, uuid) from public;
 
 create function private.checked_input(p_master public.tasks)
 returns jsonb
@@ -4801,11 +4930,10 @@ end;
 $$;
 comment on function private.checked_input(public.tasks) is
   'The input of a master task after its guardrails changed it. Its subtasks see only this version.';
-revoke all on function private.checked_input(public.tasks) from public;
 
 create function private.agent_facts(p_agent_id uuid, p_user_id uuid, p_revision int, p_changes jsonb)
 returns table (
-  agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int,
+  agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int, model_max_tokens int,
   fallbacks json, guardrails json, skills json, handoffs json
 )
 language plpgsql
@@ -4848,6 +4976,7 @@ begin
     stored_bytes_left := private.stored_bytes_left(p_user_id);
   end if;
   window_tokens := private.model_window(v_provider.id, coalesce(v_agent.model, v_provider.default_model));
+  model_max_tokens := private.model_max_tokens(v_provider.id, coalesce(v_agent.model, v_provider.default_model));
   if exists (select from public.agent_fallbacks where agent_id = p_agent_id) then
     fallbacks := (
       select json_agg(
@@ -4896,7 +5025,6 @@ end;
 $$;
 comment on function private.agent_facts(uuid, uuid, int, jsonb) is
   'The parts of a context that depend only on the agent, its revision (null: the agent as it is), the task''s changes of it (null: none) and the job''s owner (null: the service); empty lists are null. No row when there is no such agent.';
-revoke all on function private.agent_facts(uuid, uuid, int, jsonb) from public;
 
 create function private.task_facts(p_task public.tasks, p_master public.tasks, p_stored_bytes_left bigint)
 returns json
@@ -4915,7 +5043,7 @@ begin
     'depth', p_task.depth,
     'attempts', p_task.attempts,
     'deliveries', p_task.deliveries,
-    'works_alone', p_task.works_alone,
+    'runs_exclusively', p_task.runs_exclusively,
     'intermediate_data', p_task.intermediate_data,
     'storage_paths', to_jsonb(p_task.storage_paths),
     'metadata', p_task.metadata,
@@ -4933,7 +5061,6 @@ end;
 $$;
 comment on function private.task_facts(public.tasks, public.tasks, bigint) is
   'The part of a context that describes the task. p_master is used only for a subtask.';
-revoke all on function private.task_facts(public.tasks, public.tasks, bigint) from public;
 
 create function private.covered_steps(p_task_id uuid, p_through int)
 returns table (seq int, step json, unsent_turns bigint)
@@ -4944,11 +5071,11 @@ as $$
 begin
   return query
     with
-    -- The current run begins with the last message.
-    message as (
-      select coalesce(max(step.seq), 0) as seq
+    -- The current run begins with the last message, or after the answer after which the task was last retried.
+    run as (
+      select coalesce(max(step.seq), 0) as begun_after
       from public.task_steps as step
-      where step.task_id = p_task_id and step.kind = 'user'
+      where step.task_id = p_task_id and (step.kind = 'user' or step.kind = 'model' and step.input ? 'retried')
     ),
     covered as materialized (
       select step.seq, step.kind, step.state, step.name, step.call_id, step.input,
@@ -4960,6 +5087,10 @@ begin
       from public.task_steps as step
       where step.task_id = p_task_id and step.seq <= p_through
     ),
+    recent as (
+      select min(last.seq) as begun_at
+      from (select covered.seq from covered where covered.is_turn order by covered.seq desc limit 5) as last
+    ),
     sent (seq) as (
       select covered.seq from covered
       where covered.kind = any ('{user,guardrail}') or covered.state <> 'done' or covered.name = 'search_tools'
@@ -4970,13 +5101,15 @@ begin
       where covered.kind = 'tool' and covered.state = 'done'
       group by covered.name, covered.input ->> 'server', covered.input ->> 'model_name', covered.input -> 'data_flows'
       union
-      -- The task fails after three turns in a row without a valid call. The last call also records what its prompt
-      -- left out, which stays left out.
-      (select covered.seq from covered where covered.is_turn order by covered.seq desc limit 3)
+      -- The last five turns with their calls: the task fails after three of them in a row without a valid call, or
+      -- five with the same error. The last one also records what its prompt left out, which stays left out.
+      select covered.seq from covered, recent where covered.seq >= recent.begun_at
+      union
+      select covered.seq from covered where covered.kind = 'model' and covered.input ? 'retried'
       union
       -- The results that the model has returned in this run, of which it may correct a few.
       select covered.seq from covered
-      where covered.is_turn and covered.seq > (select message.seq from message)
+      where covered.is_turn and covered.seq > (select run.begun_after from run)
         and (
           covered.output -> 'tool_calls' = '[]' or covered.output @> '{"tool_calls": [{"name": "complete_task"}]}'
         )
@@ -4997,6 +5130,7 @@ begin
         'output', case
           when covered.state = 'started' then null
           when covered.kind = any ('{model,guardrail}') then covered.output
+          when covered.state = 'failed' and covered.seq >= (select recent.begun_at from recent) then covered.output
           when covered.output is not null then jsonb_strip_nulls(jsonb_build_object(
             'rejected', covered.output -> 'rejected', 'error_code', covered.output -> 'error_code',
             'tools', covered.output -> 'tools'
@@ -5005,7 +5139,7 @@ begin
       ),
       (
         select count(*) from covered as turn
-        where turn.is_turn and turn.seq > (select message.seq from message)
+        where turn.is_turn and turn.seq > (select run.begun_after from run)
           and not exists (select from sent where sent.seq = turn.seq)
       )
     from covered
@@ -5014,7 +5148,6 @@ end;
 $$;
 comment on function private.covered_steps(uuid, int) is
   'What decide() reads of the steps that the newest summary covers, which end with p_through: it decides the same without their arguments and results, and without most of them. unsent_turns is the number of turns of the current run that are left out.';
-revoke all on function private.covered_steps(uuid, int) from public;
 
 create function private.task_contexts(p_tasks public.tasks[])
 returns table (task_id uuid, epoch bigint, context json)
@@ -5048,6 +5181,7 @@ begin
       'provider', staff.provider,
       'provider_rules', coalesce(staff.provider_rules, '{}'),
       'window_tokens', coalesce(staff.window_tokens, 128000),
+      'model_max_tokens', staff.model_max_tokens,
       'fallbacks', coalesce(staff.fallbacks, '[]'),
       'guardrails', coalesce(staff.guardrails, '[]'),
       'skills', coalesce(staff.skills, '[]'),
@@ -5116,7 +5250,6 @@ end;
 $$;
 comment on function private.task_contexts(public.tasks[]) is
   'Everything a worker needs to continue each task, in the order of the array: the task, its agent, its transcript without what no decision reads, and its reviews.';
-revoke all on function private.task_contexts(public.tasks[]) from public;
 
 -- engine/claim.sql
 
@@ -5126,7 +5259,7 @@ revoke all on function private.task_contexts(public.tasks[]) from public;
 -- their priorities: priority only orders the tasks of one owner. Every read is an index probe. Its cost depends
 -- on how many owners wait, up to a bound, and not on how many tasks wait.
 
-create function private.last_owner_waiting()
+create function private.release_due_tasks()
 returns uuid
 language plpgsql
 set search_path = ''
@@ -5156,12 +5289,11 @@ begin
   );
 end;
 $$;
-comment on function private.last_owner_waiting() is
+comment on function private.release_due_tasks() is
   'Puts delayed tasks that are due into the lines and returns the last owner_key of them: null when nothing waits, that of the service, which sorts first, when no user waits.';
-revoke all on function private.last_owner_waiting() from public;
 
 create function private.owners_in_turn(p_limit int, p_of_users boolean)
-returns table (owner_key uuid, running_count int, room_count int)
+returns table (owner_key uuid, running_count int, free_slot_count int)
 language plpgsql
 set search_path = ''
 set enable_seqscan = off
@@ -5233,10 +5365,9 @@ end;
 $$;
 comment on function private.owners_in_turn(int, boolean) is
   'Up to p_limit owners with waiting tasks, those with the fewest running tasks first, and how many more each may have. Without p_of_users only the service.';
-revoke all on function private.owners_in_turn(int, boolean) from public;
 
-create function private.line_of_owner(p_owner_key uuid, p_limit int, p_is_idle boolean, p_has_key_limits boolean)
-returns table (task_id uuid, works_alone boolean, rank int)
+create function private.waiting_tasks_of_owner(p_owner_key uuid, p_limit int, p_is_idle boolean, p_has_key_limits boolean)
+returns table (task_id uuid, runs_exclusively boolean, rank int)
 language plpgsql
 set search_path = ''
 set enable_seqscan = off
@@ -5252,10 +5383,10 @@ declare
 begin
   if not p_has_key_limits then
     return query
-      select task.id, task.works_alone, array_position(array['high', 'normal', 'low'], task.priority)
+      select task.id, task.runs_exclusively, array_position(array['high', 'normal', 'low'], task.priority)
       from public.tasks as task
       where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
-        and (p_is_idle or not task.works_alone)
+        and (p_is_idle or not task.runs_exclusively)
       order by array_position(array['high', 'normal', 'low'], task.priority), task.id
       limit p_limit;
     return;
@@ -5291,30 +5422,29 @@ begin
     -- A key without room is not read, however long its line is.
     room as materialized (
       select line.digest,
-        least(p_limit, coalesce(own.max_running, usual.max_running) - coalesce(busy.running_count, 0)) as room_count
+        least(p_limit, coalesce(own.max_running, usual.max_running) - coalesce(busy.running_count, 0)) as free_slot_count
       from line
       left join busy on busy.digest = line.digest
       left join private.concurrency_limits as own on md5(own.concurrency_key) = line.digest and own.concurrency_key <> '*'
       left join private.concurrency_limits as usual on usual.concurrency_key = '*' and line.digest <> ''
     )
-    select candidate.id, candidate.works_alone, candidate.rank
+    select candidate.id, candidate.runs_exclusively, candidate.rank
     from room
     cross join lateral (
-      select task.id, task.works_alone, array_position(array['high', 'normal', 'low'], task.priority) as rank
+      select task.id, task.runs_exclusively, array_position(array['high', 'normal', 'low'], task.priority) as rank
       from public.tasks as task
       where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
         and coalesce(md5(task.concurrency_key), '') = room.digest
-        and (p_is_idle or not task.works_alone)
+        and (p_is_idle or not task.runs_exclusively)
       order by array_position(array['high', 'normal', 'low'], task.priority), task.id
-      limit greatest(room.room_count, 0)
+      limit greatest(room.free_slot_count, 0)
     ) as candidate
     order by candidate.rank, candidate.id
     limit p_limit;
 end;
 $$;
-comment on function private.line_of_owner(uuid, int, boolean, boolean) is
+comment on function private.waiting_tasks_of_owner(uuid, int, boolean, boolean) is
   'The first waiting tasks of an owner, by priority and age; with p_has_key_limits those whose concurrency keys are below their limits.';
-revoke all on function private.line_of_owner(uuid, int, boolean, boolean) from public;
 
 create function private.next_tasks(p_limit int, p_is_idle boolean, p_of_users boolean, p_has_key_limits boolean)
 returns setof uuid
@@ -5332,11 +5462,11 @@ declare
   v_turn constant uuid[] := array(
     select task.id
     from private.owners_in_turn(v_wanted, p_of_users) as owner
-    cross join lateral private.line_of_owner(owner.owner_key, owner.room_count, p_is_idle, p_has_key_limits)
-      with ordinality as task (id, works_alone, rank, place)
+    cross join lateral private.waiting_tasks_of_owner(owner.owner_key, owner.free_slot_count, p_is_idle, p_has_key_limits)
+      with ordinality as task (id, runs_exclusively, rank, place)
     -- The owner with the fewest running tasks comes first. Ties are random, weighted by priority. If priority
     -- decided ties, an owner that marks everything urgent would always win.
-    order by task.works_alone desc, owner.running_count + task.place, random() * task.rank
+    order by task.runs_exclusively desc, owner.running_count + task.place, random() * task.rank
     limit v_wanted
   );
 begin
@@ -5351,8 +5481,7 @@ begin
 end;
 $$;
 comment on function private.next_tasks(int, boolean, boolean, boolean) is
-  'Locks up to p_limit waiting tasks that run next: in turn among owners, by priority and age within each, within quotas and concurrency_limits. Tasks with works_alone come first, and only with p_is_idle. Without p_of_users only tasks of the service, which have no quota.';
-revoke all on function private.next_tasks(int, boolean, boolean, boolean) from public;
+  'Locks up to p_limit waiting tasks that run next: in turn among owners, by priority and age within each, within quotas and concurrency_limits. Tasks with runs_exclusively come first, and only with p_is_idle. Without p_of_users only tasks of the service, which have no quota.';
 
 create function private.claim_tasks(p_worker_id text, p_limit int, p_lease_seconds int, p_is_idle boolean default true)
 returns table (task_id uuid, epoch bigint, context json)
@@ -5366,7 +5495,7 @@ as $$
 declare
   v_least constant uuid := uuid '00000000-0000-0000-0000-000000000000';
   v_has_key_limits constant boolean := exists (select from private.concurrency_limits);
-  v_last_owner constant uuid := private.last_owner_waiting();
+  v_last_owner constant uuid := private.release_due_tasks();
   v_of_users constant boolean := v_has_key_limits or v_last_owner > v_least;
   v_ids uuid[] := array[]::uuid[];
   v_new_ids uuid[];
@@ -5389,7 +5518,7 @@ begin
   if cardinality(v_ids) = 0 then
     return;
   end if;
-  if (select task.works_alone from public.tasks as task where task.id = v_ids[1]) then
+  if (select task.runs_exclusively from public.tasks as task where task.id = v_ids[1]) then
     v_ids := v_ids[1:1];
   end if;
 
@@ -5434,8 +5563,7 @@ begin
 end;
 $$;
 comment on function private.claim_tasks(text, int, int, boolean) is
-  'Claims up to p_limit tasks for a worker, each with a lease of p_lease_seconds and a new epoch, and writes their first steps, which are always model calls. With p_is_idle, which says that the worker runs nothing and has most of its lifetime left, it may be given one task with works_alone, and then nothing else. Called by workers.';
-revoke all on function private.claim_tasks(text, int, int, boolean) from public;
+  'Claims up to p_limit tasks for a worker, each with a lease of p_lease_seconds and a new epoch, and writes their first steps, which are always model calls. With p_is_idle, which says that the worker runs nothing and has most of its lifetime left, it may be given one task with runs_exclusively, and then nothing else. Called by workers.';
 
 -- engine/leases.sql
 
@@ -5473,7 +5601,6 @@ end;
 $$;
 comment on function private.heartbeat(text, jsonb, int) is
   'Renews the leases [{id, epoch}] of a worker in one statement and records that the worker is alive. Also returns the tasks of dead workers to the lines. Returns held, lost or cancelled for each lease. Called by workers.';
-revoke all on function private.heartbeat(text, jsonb, int) from public;
 
 create function private.stop_worker(p_worker_id text)
 returns void
@@ -5483,7 +5610,6 @@ as $$
   update private.workers set stopped_at = clock_timestamp() where id = stop_worker.p_worker_id;
 $$;
 comment on function private.stop_worker(text) is 'Records that a worker has ended. Called by workers.';
-revoke all on function private.stop_worker(text) from public;
 
 -- engine/stalls.sql
 
@@ -5524,7 +5650,6 @@ end;
 $$;
 comment on function private.stalled_ms(uuid[]) is
   'Milliseconds before the claim of these tasks in which one of them waited and no task of anybody was claimed, at most five minutes. Called by workers that had not looked for work for a while.';
-revoke all on function private.stalled_ms(uuid[]) from public;
 
 -- engine/shared_budgets.sql
 
@@ -5549,7 +5674,6 @@ as $$
   select coalesce((select share.budget_job_id from private.budget_shares as share where share.job_id = p_job_id), p_job_id);
 $$;
 comment on function private.budget_job_of(uuid) is 'The job whose budget a job spends: the original job of a fork, else the job itself.';
-revoke all on function private.budget_job_of(uuid) from public;
 
 create function private.shared_spending(p_budget_job_id uuid)
 returns private.job_totals
@@ -5575,7 +5699,6 @@ end;
 $$;
 comment on function private.shared_spending(uuid) is
   'What a job and its forks have spent together: tokens, cost and tasks.';
-revoke all on function private.shared_spending(uuid) from public;
 
 create function private.spent_cap(p_budget jsonb, p_spent private.job_totals)
 returns text
@@ -5591,7 +5714,6 @@ as $$
 $$;
 comment on function private.spent_cap(jsonb, private.job_totals) is
   'The cap on tokens or cost that is used up, or null.';
-revoke all on function private.spent_cap(jsonb, private.job_totals) from public;
 
 create function private.lock_shared_budget(p_budget_job_id uuid)
 returns void
@@ -5606,7 +5728,6 @@ end;
 $$;
 comment on function private.lock_shared_budget(uuid) is
   'Serializes how a job and its forks use max_tasks; does nothing for a job without forks. To avoid deadlocks, call it after locking a job, never before.';
-revoke all on function private.lock_shared_budget(uuid) from public;
 
 -- engine/spending.sql
 
@@ -5644,7 +5765,6 @@ end;
 $$;
 comment on function private.price_at(uuid, text, bigint) is
   'The price of a model that is valid now for a call with this many input tokens, or null. A model without a price of a free provider costs 0.';
-revoke all on function private.price_at(uuid, text, bigint) from public;
 
 create function private.is_priced(p_agent_id uuid, p_provider_id uuid, p_model text)
 returns boolean
@@ -5669,7 +5789,6 @@ end;
 $$;
 comment on function private.is_priced(uuid, uuid, text) is
   'True when the price of this model is known, including the prices of the provider''s tools that the agent may use.';
-revoke all on function private.is_priced(uuid, uuid, text) from public;
 
 create function private.assert_budget_left(p_task public.tasks)
 returns jsonb
@@ -5717,7 +5836,6 @@ end;
 $$;
 comment on function private.assert_budget_left(public.tasks) is
   'Raises BUDGET_EXCEEDED when the job has used up a cap on tokens, cost or time; otherwise returns the job''s budget, or null.';
-revoke all on function private.assert_budget_left(public.tasks) from public;
 
 create function private.assert_price_known(p_is_priced boolean)
 returns void
@@ -5735,7 +5853,6 @@ end;
 $$;
 comment on function private.assert_price_known(boolean) is
   'Raises PRICE_UNKNOWN for a model without a price. Called for jobs with a cost cap.';
-revoke all on function private.assert_price_known(boolean) from public;
 
 create function private.assert_budget_allows_model_call(p_task public.tasks)
 returns void
@@ -5755,7 +5872,6 @@ end;
 $$;
 comment on function private.assert_budget_allows_model_call(public.tasks) is
   'Raises BUDGET_EXCEEDED or PRICE_UNKNOWN when the job''s budget does not allow another model call, and QUOTA_EXCEEDED when its owner''s quota trace_bytes is used up.';
-revoke all on function private.assert_budget_allows_model_call(public.tasks) from public;
 
 create function private.insert_usage(p_usage jsonb)
 returns public.usage_events
@@ -5811,7 +5927,6 @@ end;
 $$;
 comment on function private.insert_usage(jsonb) is
   'Does what record_usage() does, except that the caller adds the call to its task and job in the same transaction. Returns the call with its price.';
-revoke all on function private.insert_usage(jsonb) from public;
 
 create function private.add_usage(
   p_task_id uuid, p_input_tokens bigint, p_output_tokens bigint, p_cost_micro_usd bigint
@@ -5838,7 +5953,6 @@ end;
 $$;
 comment on function private.add_usage(uuid, bigint, bigint, bigint) is
   'Adds model calls to a task and its job. p_cost_micro_usd: null when none of them has a price.';
-revoke all on function private.add_usage(uuid, bigint, bigint, bigint) from public;
 
 create function private.record_usage(p_usage jsonb)
 returns void
@@ -5855,7 +5969,6 @@ end;
 $$;
 comment on function private.record_usage(jsonb) is
   'Records a model call at the price that is valid now. p_usage has columns of usage_events by name, and the reservation_id of resolve_provider_secret() if there is one. A call inside a task is also added to the task and its job.';
-revoke all on function private.record_usage(jsonb) from public;
 
 -- engine/job_reservations.sql
 
@@ -5913,7 +6026,6 @@ end;
 $$;
 comment on function private.job_cost_left(uuid, uuid, boolean) is
   'What is left of a job''s cost cap, in micro-USD, or of the cap of the job whose budget it shares if that is less. p_reserved: after the reservations of running calls. Null without a cap.';
-revoke all on function private.job_cost_left(uuid, uuid, boolean) from public;
 
 create type private.job_reservation as (id uuid, max_output_tokens bigint, must_wait boolean);
 comment on type private.job_reservation is
@@ -5998,7 +6110,6 @@ end;
 $$;
 comment on function private.reserve_job_cost(uuid, uuid, text, bigint, bigint, boolean) is
   'Reserves the most that a model call of a task can cost under the job''s cost cap: the estimated input, and the output up to p_output_tokens (null: 16,384) or to what the cap still allows. A call that could be longer if running calls of the job had ended waits for them (p_may_wait), so that reservations that prove too high refuse nothing. Raises BUDGET_EXCEEDED for a call that the cap does not allow, PRICE_UNKNOWN. Called by resolve_provider_secret().';
-revoke all on function private.reserve_job_cost(uuid, uuid, text, bigint, bigint, boolean) from public;
 
 create function private.end_job_reservations(p_task_id uuid)
 returns void
@@ -6009,7 +6120,6 @@ as $$
 $$;
 comment on function private.end_job_reservations(uuid) is
   'Releases the reservations of a task, whose model call was cut off and is recorded with an estimate.';
-revoke all on function private.end_job_reservations(uuid) from public;
 
 -- engine/checkpoint.sql
 
@@ -6033,7 +6143,6 @@ end;
 $$;
 comment on function private.record_data_flows(uuid, jsonb) is
   'Records the data flows of a called tool for the whole job, because the result of a subtask carries the data that it read.';
-revoke all on function private.record_data_flows(uuid, jsonb) from public;
 
 create function private.start_steps(p_task public.tasks, p_steps jsonb)
 returns private.task_event[]
@@ -6080,7 +6189,7 @@ begin
         'step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
         'server', v_step.input -> 'server',
         'left_out', v_step.input -> 'left_out', 'summarizes_through', v_step.input -> 'summarizes_through',
-        'guardrail', v_step.input -> 'stage'
+        'continues', v_step.input -> 'continues', 'guardrail', v_step.input -> 'stage'
       ))::private.task_event);
     end if;
   end loop;
@@ -6089,7 +6198,6 @@ end;
 $$;
 comment on function private.start_steps(public.tasks, jsonb) is
   'Writes intents [{seq, kind, name, call_id, input}] and returns their events for emit_events(). Existing rows are not changed. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
-revoke all on function private.start_steps(public.tasks, jsonb) from public;
 
 create function private.step_ended_event(p_kind text, p_name text, p_state text)
 returns text
@@ -6109,7 +6217,6 @@ end;
 $$;
 comment on function private.step_ended_event(text, text, text) is
   'The event for a step that ended, or null when another function emits it.';
-revoke all on function private.step_ended_event(text, text, text) from public;
 
 create function private.stored_by_step(p_kind text, p_output jsonb, p_storage_path text)
 returns table (path text, byte_count bigint)
@@ -6126,7 +6233,6 @@ as $$
 $$;
 comment on function private.stored_by_step(text, jsonb, text) is
   'The objects that a step stored: a large value, and the files [{path, media_type, bytes}] that a tool returned.';
-revoke all on function private.stored_by_step(text, jsonb, text) from public;
 
 create function private.with_tool_end(p_warnings jsonb, p_step jsonb)
 returns jsonb
@@ -6162,7 +6268,39 @@ end;
 $$;
 comment on function private.with_tool_end(jsonb, jsonb) is
   'The warnings of a task after a tool call ended: a failure is listed once per tool, with the last error, until the tool succeeds.';
-revoke all on function private.with_tool_end(jsonb, jsonb) from public;
+
+create function private.with_answer_end(p_warnings jsonb, p_step jsonb)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_output constant jsonb := p_step -> 'output';
+  v_warnings jsonb := jsonb_path_query_array(
+    p_warnings, '$[*] ? (!(@.code starts with "MODEL_OUTPUT_" && !exists (@.tool)))');
+begin
+  if v_output ->> 'finish_reason' = 'length' then
+    v_warnings := v_warnings || jsonb_build_object(
+      'code', 'MODEL_OUTPUT_CUT',
+      'message', 'The model''s answer was cut at the output limit'
+        || coalesce(' of ' || (v_output ->> 'cut_at_tokens') || ' tokens', ''),
+      'step_seq', p_step -> 'seq'
+    );
+  end if;
+  if v_output ? 'unread' then
+    v_warnings := v_warnings || jsonb_build_object(
+      'code', 'MODEL_OUTPUT_INVALID',
+      'message', left('The model''s answer lacks what could not be read: '
+        || (select string_agg(what, '; ') from jsonb_array_elements_text(v_output -> 'unread') as what), 500),
+      'step_seq', p_step -> 'seq'
+    );
+  end if;
+  return v_warnings;
+end;
+$$;
+comment on function private.with_answer_end(jsonb, jsonb) is
+  'The warnings of a task after an answer of its model: that it was cut, or that parts of it could not be read, is listed until an answer is whole.';
 
 create type private.ended_steps as (
   task_id uuid,
@@ -6235,6 +6373,9 @@ begin
     end if;
     if v_step.kind = 'tool' and (v_step.state = 'failed' or v_warnings <> '[]') then
       v_warnings := private.with_tool_end(v_warnings, to_jsonb(v_step));
+    elsif v_step.kind = 'model'
+        and (v_step.output ->> 'finish_reason' = 'length' or v_step.output ? 'unread' or v_warnings <> '[]') then
+      v_warnings := private.with_answer_end(v_warnings, to_jsonb(v_step));
     end if;
     if v_step.usage is not null then
       v_used := private.insert_usage(v_step.usage || jsonb_build_object(
@@ -6268,6 +6409,7 @@ begin
         'left_out', v_step.input -> 'left_out',
         'guardrail', case v_step.kind when 'guardrail' then v_step.input -> 'stage' end,
         'summarizes_through', v_step.input -> 'summarizes_through',
+        'continues', v_step.input -> 'continues',
         'error_code', v_step.output -> 'error_code',
         'skill_id', v_step.output -> 'skill_id',
         'key', v_step.output -> 'key',
@@ -6284,7 +6426,6 @@ end;
 $$;
 comment on function private.end_steps(public.tasks, jsonb) is
   'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}], and records their usage, data and files. The caller writes the events, and adds the usage to the task and its job.';
-revoke all on function private.end_steps(public.tasks, jsonb) from public;
 
 create function private.begin_steps(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb)
 returns table (seq int, state text, output jsonb)
@@ -6307,7 +6448,6 @@ end;
 $$;
 comment on function private.begin_steps(uuid, bigint, int, jsonb) is
   'Writes intents and returns the stored steps. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
-revoke all on function private.begin_steps(uuid, bigint, int, jsonb) from public;
 
 create function private.begin_again(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_seqs jsonb)
 returns void
@@ -6326,7 +6466,6 @@ end;
 $$;
 comment on function private.begin_again(uuid, bigint, int, jsonb) is
   'Records that started steps [seq] run again with an approval. This uses the approval up: if this worker dies too, the approval cannot be used again. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.begin_again(uuid, bigint, int, jsonb) from public;
 
 create function private.record_progress(p_task public.tasks, p_goes_on boolean)
 returns void
@@ -6336,14 +6475,16 @@ as $$
 begin
   -- The caller has locked the row that it passes.
   if p_task.deliveries <= 1
-    and not p_task.works_alone
+    and not p_task.runs_exclusively
+    and p_task.yields = 0
     and not (p_goes_on and (p_task.attempts > 0 or p_task.rate_limit_waits > 0))
   then
     return;
   end if;
   update public.tasks
   set deliveries = 1,
-      works_alone = false,
+      yields = 0,
+      runs_exclusively = false,
       attempts = case when p_goes_on then 0 else attempts end,
       failing_since = case when p_goes_on then null else failing_since end,
       rate_limit_waits = case when p_goes_on then 0 else rate_limit_waits end
@@ -6352,7 +6493,6 @@ end;
 $$;
 comment on function private.record_progress(public.tasks, boolean) is
   'Resets the counters of a task after a step ended: its earlier deliveries were not a crash loop. When the next step begins (p_goes_on), it begins with all its attempts. A step that has ended never runs again, so the resets are bounded by the number of steps.';
-revoke all on function private.record_progress(public.tasks, boolean) from public;
 
 create function private.write_checkpoint(p_task public.tasks, p_steps jsonb, p_next jsonb)
 returns private.task_event[]
@@ -6379,7 +6519,6 @@ end;
 $$;
 comment on function private.write_checkpoint(public.tasks, jsonb, jsonb) is
   'Stores results and the next intents of a task, and returns their events for emit_events(). The caller holds the task. Raises the codes of start_steps().';
-revoke all on function private.write_checkpoint(public.tasks, jsonb, jsonb) from public;
 
 create function private.record_steps(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb, p_next jsonb default '[]'
@@ -6398,7 +6537,6 @@ end;
 $$;
 comment on function private.record_steps(uuid, bigint, int, jsonb, jsonb) is
   'The checkpoint: stores results and the next intents in one transaction. Returns true when the task is to be cancelled. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
-revoke all on function private.record_steps(uuid, bigint, int, jsonb, jsonb) from public;
 
 create function private.record_checkpoints(p_checkpoints jsonb, p_lease_seconds int)
 returns table (place bigint, task_id uuid, is_cancelled boolean)
@@ -6436,7 +6574,6 @@ end;
 $$;
 comment on function private.record_checkpoints(jsonb, int) is
   'Does what record_steps() does for many tasks [{id, held_epoch, steps, next}] in one transaction: all of it, or nothing when one of them raises. The result names each that was recorded by its place in the array, from 1. The others have to be recorded alone: the second one of a job, and a task that another session holds. Called by workers.';
-revoke all on function private.record_checkpoints(jsonb, int) from public;
 
 -- engine/watching.sql
 
@@ -6471,7 +6608,6 @@ end;
 $$;
 comment on function private.watched_seconds(uuid) is
   'For how many more seconds the task''s job is watched; 0 when it is not. Workers receive it with every answer of the database.';
-revoke all on function private.watched_seconds(uuid) from public;
 
 create function private.watch_job(p_master_task_id uuid)
 returns timestamptz
@@ -6501,7 +6637,6 @@ end;
 $$;
 comment on function private.watch_job(uuid) is
   'Marks a job as watched, and its channel as joined, for the number of seconds in the setting watch_seconds, 60 by default, and returns until when.';
-revoke all on function private.watch_job(uuid) from public;
 
 create function private.broadcast_delta(p_task_id uuid, p_epoch bigint, p_seq int, p_offset int, p_text text)
 returns boolean
@@ -6537,7 +6672,6 @@ end;
 $$;
 comment on function private.broadcast_delta(uuid, bigint, int, int, text) is
   'Sends streamed model text to the channel of its job without storing it. p_offset is the number of UTF-16 code units of the answer before this text. Returns false when the text was not sent because no client watches or the message budget is used up: the caller then sends it with the next piece. Called by workers.';
-revoke all on function private.broadcast_delta(uuid, bigint, int, int, text) from public;
 
 create function private.streamed_text(p_task_id uuid, p_seconds double precision)
 returns table (id uuid, step_seq int, text_offset int, text text)
@@ -6560,7 +6694,6 @@ end;
 $$;
 comment on function private.streamed_text(uuid, double precision) is
   'Pieces of model text that a task streamed within the past p_seconds, oldest first. Called by the tool get_task and by chats, which have checked that their caller may see the task.';
-revoke all on function private.streamed_text(uuid, double precision) from public;
 
 -- engine/cut_calls.sql
 
@@ -6581,7 +6714,6 @@ begin
 end;
 $$;
 comment on function private.is_calling_model(uuid) is 'True while a model call of the task is running.';
-revoke all on function private.is_calling_model(uuid) from public;
 
 create function private.key_source_of(p_user_id uuid, p_provider_id uuid)
 returns text
@@ -6600,7 +6732,6 @@ begin
 end;
 $$;
 comment on function private.key_source_of(uuid, uuid) is 'Whose API key most likely paid for a call, when the call itself did not report it.';
-revoke all on function private.key_source_of(uuid, uuid) from public;
 
 create function private.utf16_length(p_text text)
 returns int
@@ -6611,7 +6742,6 @@ as $$
   select length(p_text) + regexp_count(p_text, '[\U00010000-\U0010FFFF]');
 $$;
 comment on function private.utf16_length(text) is 'The number of UTF-16 code units of a text, in which model.delta counts.';
-revoke all on function private.utf16_length(text) from public;
 
 create function private.cut_text(p_task_id uuid, p_seq int, p_since timestamptz)
 returns text
@@ -6642,7 +6772,6 @@ end;
 $$;
 comment on function private.cut_text(uuid, int, timestamptz) is
   'The text that a model call has streamed since it began, from the messages that were sent; null for none.';
-revoke all on function private.cut_text(uuid, int, timestamptz) from public;
 
 create function private.book_cut_call(p_task_id uuid, p_cut_call jsonb)
 returns void
@@ -6689,7 +6818,6 @@ end;
 $$;
 comment on function private.book_cut_call(uuid, jsonb) is
   'Records the estimated usage {seq, input_tokens, output_tokens, text} of a model call whose answer is lost, also on the task and its job, and emits model.interrupted. Keeps the text that had arrived as the output of the step, until the call is repeated. The caller holds the task.';
-revoke all on function private.book_cut_call(uuid, jsonb) from public;
 
 create function private.record_cut_call(p_task_id uuid, p_cut_call jsonb)
 returns void
@@ -6702,7 +6830,7 @@ begin
   set interruptions = interruptions + 1
   where task_id = p_task_id and seq = (p_cut_call ->> 'seq')::int and kind = 'model' and state = 'started';
   -- Once more beside others, without streaming, which costs less CPU; then alone.
-  update public.tasks set works_alone = true
+  update public.tasks set runs_exclusively = true
   where id = p_task_id and finished_at is null and exists (
     select from public.task_steps
     where task_id = p_task_id and kind = 'model' and state = 'started' and interruptions > 1
@@ -6711,7 +6839,6 @@ end;
 $$;
 comment on function private.record_cut_call(uuid, jsonb) is
   'Records a model call that ended with its worker. After the second time, the next call of the step runs alone in a worker. The caller holds the task.';
-revoke all on function private.record_cut_call(uuid, jsonb) from public;
 
 create function private.lose_call(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_cut_call jsonb)
 returns void
@@ -6725,7 +6852,6 @@ end;
 $$;
 comment on function private.lose_call(uuid, bigint, int, jsonb) is
   'Records a model call that its worker gave up because it was cancelled, timed out or returned an unreadable answer. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.lose_call(uuid, bigint, int, jsonb) from public;
 
 create function private.estimated_cut_call(p_task public.tasks, p_ended_at timestamptz)
 returns jsonb
@@ -6768,7 +6894,6 @@ end;
 $$;
 comment on function private.estimated_cut_call(public.tasks, timestamptz) is
   'Estimates what the running model call of a task had used by p_ended_at, the last heartbeat of its worker.';
-revoke all on function private.estimated_cut_call(public.tasks, timestamptz) from public;
 
 create function private.return_expired_task(p_task_id uuid)
 returns boolean
@@ -6798,8 +6923,7 @@ begin
 end;
 $$;
 comment on function private.return_expired_task(uuid) is
-  'Returns a task whose worker died to its place in the line, and records the model call that was running. False when it is not to be returned or is busy.';
-revoke all on function private.return_expired_task(uuid) from public;
+  'Returns a task whose worker died to its original queue position, and records the model call that was running. False when it is not to be returned or is busy.';
 
 create function private.return_expired_tasks(p_except_worker_id text default null)
 returns int
@@ -6827,7 +6951,6 @@ end;
 $$;
 comment on function private.return_expired_tasks(text) is
   'Returns the tasks of dead workers to the lines. Called by the reconciler and by every heartbeat, whose own worker is alive.';
-revoke all on function private.return_expired_tasks(text) from public;
 
 -- engine/ending.sql
 
@@ -6848,7 +6971,6 @@ end;
 $$;
 comment on function private.lock_job(uuid) is
   'Serializes operations that change the structure of a job or read all of it, until the transaction ends: spawn, park, finish, cancel, review, retry, fork, retention.';
-revoke all on function private.lock_job(uuid) from public;
 
 create function private.try_lock_job(p_master_task_id uuid)
 returns boolean
@@ -6860,7 +6982,6 @@ begin
 end;
 $$;
 comment on function private.try_lock_job(uuid) is 'lock_job() without waiting: false when another session has the lock.';
-revoke all on function private.try_lock_job(uuid) from public;
 
 create function private.lock_job_of(p_task_id uuid)
 returns void
@@ -6872,7 +6993,6 @@ begin
 end;
 $$;
 comment on function private.lock_job_of(uuid) is 'Locks the job that a task belongs to.';
-revoke all on function private.lock_job_of(uuid) from public;
 
 create function private.report_to_parent(p_child public.tasks, p_output_reference jsonb)
 returns void
@@ -6921,7 +7041,6 @@ end;
 $$;
 comment on function private.report_to_parent(public.tasks, jsonb) is
   'Writes the result of an ended child to the parent''s step, decrements pending_children and queues the parent when it reaches zero. The caller holds the job''s lock.';
-revoke all on function private.report_to_parent(public.tasks, jsonb) from public;
 
 create function private.cancelled_error()
 returns jsonb
@@ -6934,7 +7053,6 @@ begin
 end;
 $$;
 comment on function private.cancelled_error() is 'The error of a cancelled task.';
-revoke all on function private.cancelled_error() from public;
 
 create function private.by_operator(p_reason text)
 returns jsonb
@@ -6948,7 +7066,6 @@ end;
 $$;
 comment on function private.by_operator(text) is
   'The part of an event''s payload that says that an operator acted, and why; empty without a reason, because operators always give one.';
-revoke all on function private.by_operator(text) from public;
 
 create function private.end_task(
   p_task_id uuid, p_status text, p_output jsonb default null, p_error jsonb default null,
@@ -6999,7 +7116,6 @@ end;
 $$;
 comment on function private.end_task(uuid, text, jsonb, jsonb, jsonb) is
   'Enters a terminal state; returns false when the task had already ended. The caller holds the job''s lock.';
-revoke all on function private.end_task(uuid, text, jsonb, jsonb, jsonb) from public;
 
 create function private.end_waiting_as_cancelled(p_task_ids uuid[])
 returns void
@@ -7055,7 +7171,6 @@ end;
 $$;
 comment on function private.end_waiting_as_cancelled(uuid[]) is
   'Does what end_task() does for many waiting tasks, with one statement for each part. No parent needs a wake: each is one of these tasks, is marked as cancelled, or has ended. The caller holds the job''s lock and the tasks.';
-revoke all on function private.end_waiting_as_cancelled(uuid[]) from public;
 
 create function private.cancel_tasks(p_task_ids uuid[], p_reason text default null)
 returns int
@@ -7084,7 +7199,6 @@ end;
 $$;
 comment on function private.cancel_tasks(uuid[], text) is
   'Ends those of the tasks that wait, marks those that run, and returns how many of both. p_reason: why an operator cancels. The list must include all waiting descendants of each task. The caller holds the job''s lock.';
-revoke all on function private.cancel_tasks(uuid[], text) from public;
 
 create function private.cancel_descendants(p_task_id uuid)
 returns void
@@ -7109,7 +7223,6 @@ end;
 $$;
 comment on function private.cancel_descendants(uuid) is
   'Cancels all descendants of a task that ends. The caller holds the job''s lock.';
-revoke all on function private.cancel_descendants(uuid) from public;
 
 create function private.hold_or_cancel(p_task_id uuid, p_epoch bigint)
 returns public.tasks
@@ -7130,7 +7243,6 @@ end;
 $$;
 comment on function private.hold_or_cancel(uuid, bigint) is
   'The first step of every function that ends a worker''s hold on a task: locks the job and returns the task. When the task was to be cancelled, cancels it and returns null. Raises LEASE_LOST.';
-revoke all on function private.hold_or_cancel(uuid, bigint) from public;
 
 -- engine/settling.sql
 
@@ -7174,9 +7286,8 @@ end;
 $$;
 comment on function private.finish_task(uuid, bigint, jsonb, jsonb, jsonb) is
   'Records the last results (p_steps, as for record_steps()) and completes a task, cancels it when cancellation was requested, or parks it while it has running subtasks (parked), after which its worker finishes it again. The parent receives p_output_reference instead of a large output. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.finish_task(uuid, bigint, jsonb, jsonb, jsonb) from public;
 
-create function private.finish_undisturbed(p_finishes jsonb)
+create function private.finish_without_waiters(p_finishes jsonb)
 returns jsonb
 language plpgsql
 set search_path = ''
@@ -7238,7 +7349,8 @@ begin
         logs = task.logs || v_log_line,
         -- What add_usage() and record_progress() do, so that the row is written once.
         deliveries = case when last is null then task.deliveries else 1 end,
-        works_alone = last is null and task.works_alone,
+        yields = case when last is null then task.yields else 0 end,
+        runs_exclusively = last is null and task.runs_exclusively,
         input_tokens = task.input_tokens + coalesce(last.input_tokens, 0),
         output_tokens = task.output_tokens + coalesce(last.output_tokens, 0),
         cost_micro_usd = coalesce(task.cost_micro_usd + last.cost_micro_usd, task.cost_micro_usd, last.cost_micro_usd)
@@ -7267,9 +7379,8 @@ begin
   return v_finished;
 end;
 $$;
-comment on function private.finish_undisturbed(jsonb) is
+comment on function private.finish_without_waiters(jsonb) is
   'Does what finish_task() does for many tasks, with one statement for each part but their last results. Only for tasks whose lease is held and whose end requires nothing else to be ended, notified or stored; a running task has no open review. Returns the epoch of each task that it ended, by id, and does not change the others.';
-revoke all on function private.finish_undisturbed(jsonb) from public;
 
 create function private.finish_tasks(p_finishes jsonb)
 returns table (task_id uuid, epoch bigint, status text)
@@ -7279,7 +7390,7 @@ as $$
 #variable_conflict use_column
 declare
   v_finish record;
-  v_finished constant jsonb := private.finish_undisturbed(p_finishes);
+  v_finished constant jsonb := private.finish_without_waiters(p_finishes);
   v_count int;
 begin
   return query
@@ -7316,7 +7427,6 @@ end;
 $$;
 comment on function private.finish_tasks(jsonb) is
   'Finishes tasks [{id, held_epoch, output, reference, steps}] in one transaction. A task whose lease is lost gets the status lost and does not affect the others. Tasks of busy jobs are missing from the result: finish them one by one. Called by workers.';
-revoke all on function private.finish_tasks(jsonb) from public;
 
 create function private.bury_task(p_task public.tasks, p_reason text, p_error jsonb)
 returns void
@@ -7330,7 +7440,6 @@ end;
 $$;
 comment on function private.bury_task(public.tasks, text, jsonb) is
   'Fails a task that ran out of attempts or deliveries, and writes a dead letter. The caller holds the job''s lock.';
-revoke all on function private.bury_task(public.tasks, text, jsonb) from public;
 
 create function private.requeue_task(p_task public.tasks, p_visible_at timestamptz, p_log text)
 returns void
@@ -7346,7 +7455,6 @@ end;
 $$;
 comment on function private.requeue_task(public.tasks, timestamptz, text) is
   'Sets a running task back to pending, not to be claimed before p_visible_at (null: now).';
-revoke all on function private.requeue_task(public.tasks, timestamptz, text) from public;
 
 create function private.retry_delay_seconds(p_attempts int, p_retry_after_seconds numeric)
 returns numeric
@@ -7358,7 +7466,6 @@ as $$
     + (random() * least(300, power(2, least(p_attempts, 16))))::numeric;
 $$;
 comment on function private.retry_delay_seconds(int, numeric) is 'Seconds to wait before the next attempt.';
-revoke all on function private.retry_delay_seconds(int, numeric) from public;
 
 create function private.outage_delay_seconds(p_attempts int, p_retry_after_seconds numeric)
 returns numeric
@@ -7373,7 +7480,6 @@ as $$
 $$;
 comment on function private.outage_delay_seconds(int, numeric) is
   'Seconds to wait before calling a provider that is down again.';
-revoke all on function private.outage_delay_seconds(int, numeric) from public;
 
 create function private.has_spent_attempts(p_task public.tasks, p_retry text)
 returns boolean
@@ -7392,7 +7498,6 @@ end;
 $$;
 comment on function private.has_spent_attempts(public.tasks, text) is
   'True when a task that failed once more must become a dead letter. A task with null max_attempts waits at least ten minutes for a provider that is down.';
-revoke all on function private.has_spent_attempts(public.tasks, text) from public;
 
 create function private.fail_task(
   p_task_id uuid, p_epoch bigint, p_error jsonb, p_retry text, p_retry_after_seconds numeric default null
@@ -7443,37 +7548,45 @@ end;
 $$;
 comment on function private.fail_task(uuid, bigint, jsonb, text, numeric) is
   'Fails a task (p_retry never) or returns it to the queue for a retry: backoff and outage count as an attempt, rate_limited only after 100 waits. Each delay is longer than the last, on average. After the last attempt the task becomes a dead letter. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.fail_task(uuid, bigint, jsonb, text, numeric) from public;
 
-create function private.release_error(p_task public.tasks, p_cut_call jsonb)
+create function private.unfinished_call_error(p_seq text)
 returns jsonb
-language plpgsql
+language sql
 immutable
 set search_path = ''
 as $$
-begin
-  if (p_cut_call ->> 'is_final')::boolean then
-    return jsonb_build_object(
-      'code', 'MODEL_CALL_UNFINISHED',
-      'message', format(
-        'Cannot finish the model call of step %s: made alone by a worker, it still took longer than the worker had',
-        p_cut_call ->> 'seq'
-      ),
-      'hint', 'Give the agent a faster model or a smaller max_tokens, or let functions live longer (SUPASWARM_WALL_CLOCK_SECONDS as the plan has it).'
-    );
-  elsif p_task.deliveries >= p_task.max_deliveries then
-    return jsonb_build_object(
-      'code', 'TASK_DELIVERIES_EXCEEDED',
-      'message', format('The task was given to %s workers without a step in between', p_task.deliveries),
-      'hint', 'Look for what takes longer than a worker has: a slow tool, an oversized answer, a very short life of functions.'
-    );
-  end if;
-  return null;
-end;
+  select jsonb_build_object(
+    'code', 'MODEL_CALL_UNFINISHED',
+    'message', format(
+      'Cannot finish the model call of step %s: made alone by a worker, it still took longer than the worker had', p_seq),
+    'hint', 'Give the agent a faster model or a smaller max_tokens, or let functions live longer (SUPASWARM_WALL_CLOCK_SECONDS as the plan has it).'
+  );
 $$;
-comment on function private.release_error(public.tasks, jsonb) is
-  'Why a task that is returned before any step ended must not be retried, or null.';
-revoke all on function private.release_error(public.tasks, jsonb) from public;
+comment on function private.unfinished_call_error(text) is
+  'Why a task is not retried whose model call a whole worker could not finish.';
+
+create function private.pause_after_yield(p_yields int)
+returns interval
+language sql
+immutable
+set search_path = ''
+as $$
+  select case when p_yields > 3 then least(interval '5 seconds' * 2 ^ (least(p_yields, 20) - 4), interval '1 minute') end;
+$$;
+comment on function private.pause_after_yield(int) is
+  'How long a task waits after workers returned it so many times without an ended step; null for the first three, after which it has not yet run alone.';
+
+create function private.begun_steps(p_task_id uuid)
+returns text
+language sql
+stable
+set search_path = ''
+as $$
+  select coalesce(string_agg(concat_ws(' ', step.kind, step.name), ', ' order by step.seq), 'nothing: it looked up its tools')
+  from public.task_steps as step
+  where step.task_id = p_task_id and step.state = 'started';
+$$;
+comment on function private.begun_steps(uuid) is 'What a task had begun when its worker returned it, for its log.';
 
 create function private.delete_untried(p_task public.tasks, p_seqs jsonb)
 returns void
@@ -7489,7 +7602,6 @@ as $$
 $$;
 comment on function private.delete_untried(public.tasks, jsonb) is
   'Deletes the tool steps [seq] that the task''s worker wrote and certainly never sent, so that no review is requested for them.';
-revoke all on function private.delete_untried(public.tasks, jsonb) from public;
 
 create function private.yield_task(
   p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]', p_cut_call jsonb default null
@@ -7504,7 +7616,8 @@ declare
   v_has_progressed constant boolean := exists (
     select from public.task_steps where task_id = p_task_id and epoch = p_epoch and state <> 'started'
   );
-  v_error jsonb;
+  v_yields int;
+  v_pause interval;
 begin
   if p_cut_call is not null then
     perform private.record_cut_call(p_task_id, p_cut_call);
@@ -7513,22 +7626,24 @@ begin
     return false;
   end if;
   perform private.delete_untried(v_task, p_untried);
-  if v_has_progressed then
-    update public.tasks set deliveries = greatest(deliveries - 1, 0) where id = p_task_id;
-  else
-    v_error := private.release_error(v_task, p_cut_call);
+  if (p_cut_call ->> 'is_final')::boolean and not v_has_progressed then
+    perform private.bury_task(v_task, 'deliveries_exhausted', private.unfinished_call_error(p_cut_call ->> 'seq'));
+    return true;
   end if;
-  if v_error is null then
-    perform private.requeue_task(v_task, null, 'released by worker ' || v_task.worker_id);
-  else
-    perform private.bury_task(v_task, 'deliveries_exhausted', v_error);
-  end if;
+  v_yields := case when v_has_progressed then 0 else v_task.yields + 1 end;
+  v_pause := private.pause_after_yield(v_yields);
+  update public.tasks
+  set deliveries = greatest(deliveries - 1, 0), yields = v_yields, runs_exclusively = runs_exclusively or v_yields >= 3
+  where id = p_task_id;
+  perform private.requeue_task(v_task, clock_timestamp() + v_pause, 'released by worker ' || v_task.worker_id || case
+    when v_pause is null then ''
+    else format(', which ran it alone: no step ended in %s workers. Begun: %s', v_yields, private.begun_steps(p_task_id))
+  end);
   return true;
 end;
 $$;
 comment on function private.yield_task(uuid, bigint, jsonb, jsonb) is
-  'Returns a task to the queue with its checkpoint; false when it was to be cancelled and now is. This does not count as an attempt, and not as a delivery when a step has ended since the claim. A task that is returned too often without an ended step becomes a dead letter. The tool steps p_untried [seq] were written but certainly never sent: they are deleted, so that no review is requested for them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was running; is_final is true when it had a worker for itself. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.yield_task(uuid, bigint, jsonb, jsonb) from public;
+  'Returns a task to the queue with its checkpoint; false when it was to be cancelled and now is. This counts neither as an attempt nor as a delivery: an isolate that is full is no error of the task. The third time without an ended step it is to run alone; after that it waits longer each time, and its log says what it had begun. The tool steps p_untried [seq] were written but certainly never sent: they are deleted, so that no review is requested for them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was running; is_final is true when it had a worker for itself. Raises LEASE_LOST. Called by workers.';
 
 -- engine/subtasks.sql
 
@@ -7581,9 +7696,10 @@ end;
 $$;
 comment on function private.assert_subtask_caps(public.tasks, int) is
   'Raises DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED or QUOTA_EXCEEDED. The caller holds the job''s lock.';
-revoke all on function private.assert_subtask_caps(public.tasks, int) from public;
 
-create function private.handoff_error(p_agent_id uuid, p_target_slug text, p_user_id uuid, p_input jsonb)
+create function private.handoff_error(
+  p_agent_id uuid, p_target_slug text, p_user_id uuid, p_input jsonb, p_problem text default null
+)
 returns jsonb
 language plpgsql
 stable
@@ -7594,9 +7710,7 @@ declare
   v_problem text;
 begin
   select * into v_target from public.agents where slug = p_target_slug;
-  if v_target.input_schema is not null then
-    v_problem := private.schema_problem(v_target.input_schema, p_input, 'input', false);
-  end if;
+  v_problem := coalesce(p_problem, private.input_problem(v_target, p_input));
   return case
     when v_target.id is null then jsonb_build_object(
       'code', 'AGENT_NOT_FOUND',
@@ -7617,9 +7731,21 @@ begin
   end;
 end;
 $$;
-comment on function private.handoff_error(uuid, text, uuid, jsonb) is
-  'Why an agent that works for a user (null: the service) may not hand off this input to this slug; null when it may.';
-revoke all on function private.handoff_error(uuid, text, uuid, jsonb) from public;
+comment on function private.handoff_error(uuid, text, uuid, jsonb, text) is
+  'Why an agent that works for a user (null: the service) may not hand off this input to this slug; null when it may. p_problem is what the caller has found wrong with the input.';
+
+create function private.input_schemas(p_slugs jsonb)
+returns table (slug text, input_schema jsonb)
+language sql
+stable
+set search_path = ''
+as $$
+  select agent.slug, agent.input_schema
+  from public.agents as agent
+  where agent.slug in (select jsonb_array_elements_text(input_schemas.p_slugs)) and agent.input_schema is not null;
+$$;
+comment on function private.input_schemas(jsonb) is
+  'The input_schema of those of these agents [slug] that have one. Called by workers, which check the inputs of subtasks.';
 
 create function private.spawn_one(
   p_parent public.tasks, p_seq int, p_agent_slug text, p_input jsonb, p_traceparent text,
@@ -7673,7 +7799,6 @@ end;
 $$;
 comment on function private.spawn_one(public.tasks, int, text, jsonb, text, jsonb) is
   'Creates the subtask of a create_subtask step. With a null step it creates the task that a tool requested, with its {idempotency_key, run_after, priority, concurrency_key, metadata, output_schema, max_attempts}. The caller holds the job''s lock.';
-revoke all on function private.spawn_one(public.tasks, int, text, jsonb, text, jsonb) from public;
 
 create function private.create_child_task(p_parent_id uuid, p_request jsonb, p_traceparent text)
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
@@ -7739,10 +7864,43 @@ end;
 $$;
 comment on function private.create_child_task(uuid, jsonb, text) is
   'Creates a task that an agent requested through a tool: a subtask of the agent''s task, under the caps and the budget of its job. Its result is not reported to the parent. A repeated idempotency key in the same job returns the existing task. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, AGENT_NOT_ALLOWED, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
-revoke all on function private.create_child_task(uuid, jsonb, text) from public;
 
-create function private.request_task(p_caller jsonb, p_request jsonb, p_traceparent text, p_tracestate text)
-returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
+create function private.schema_to_check(p_user_id uuid, p_request jsonb)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+-- A plan that was made while tasks was empty would read all of it later.
+set enable_seqscan = off
+as $$
+declare
+  v_key constant text := p_request ->> 'idempotency_key';
+  v_schema constant jsonb := (
+    select agent.input_schema
+    from public.agents as agent
+    where agent.slug = p_request ->> 'agent' and agent.is_active
+      -- To all others the agent does not exist.
+      and private.may_use_agent(agent.id, p_user_id)
+  );
+begin
+  -- A repeated request returns its task, also after the schema has changed.
+  return case when v_schema is not null and (v_key is null or not case
+    when p_user_id is null then exists (
+      select from public.tasks as task
+      where task.parent_id is null and task.created_by is null and task.idempotency_key = v_key)
+    else exists (
+      select from public.tasks as task
+      where task.parent_id is null and task.created_by = p_user_id and task.idempotency_key = v_key)
+  end) then v_schema end;
+end;
+$$;
+comment on function private.schema_to_check(uuid, jsonb) is
+  'The input_schema of a request''s agent; null if it has none, or if the request will not be refused or accepted because of its input.';
+
+create function private.request_task(
+  p_caller jsonb, p_request jsonb, p_traceparent text, p_tracestate text, p_is_checked boolean default true
+)
+returns table (task_id uuid, master_task_id uuid, status text, is_new boolean, unchecked_schema jsonb)
 language plpgsql
 set search_path = ''
 as $$
@@ -7752,6 +7910,7 @@ declare
   v_client_id text := p_caller ->> 'client_id';
   v_parent_id uuid := (p_caller ->> 'task_id')::uuid;
   v_created record;
+  v_schema jsonb;
 begin
   -- The token of a client is limited to its scopes, also when a tool of an agent sends it.
   if v_client_id is not null then
@@ -7760,13 +7919,20 @@ begin
       perform private.assert_client_has_scope(v_user_id, v_client_id, 'answer in the conversation', 'conv:write');
     end if;
   end if;
+  if not p_is_checked then
+    v_schema := private.schema_to_check(v_user_id, p_request);
+    if v_schema is not null then
+      return query select null::uuid, null::uuid, 'unchecked'::text, false, v_schema;
+      return;
+    end if;
+  end if;
   if p_caller ->> 'actor' = 'agent' then
     if v_parent_id is null then
       perform private.raise_error('AGENT_NOT_ALLOWED',
         'Cannot create the task: the calling agent does not run in a task',
         'Create the task as a user, or with a secret key that names no agent.');
     end if;
-    return query select * from private.create_child_task(v_parent_id, p_request, p_traceparent);
+    return query select created.*, null::jsonb from private.create_child_task(v_parent_id, p_request, p_traceparent) as created;
     return;
   end if;
   if jsonb_typeof(p_request -> 'agent_changes') = 'object' then
@@ -7796,12 +7962,11 @@ begin
     insert into private.task_repeats (repeat_id, source_task_id)
     select v_created.task_id, (p_request ->> 'repeat_of')::uuid where p_request ? 'repeat_of';
   end if;
-  return query select v_created.task_id, v_created.master_task_id, v_created.status, v_created.is_new;
+  return query select v_created.task_id, v_created.master_task_id, v_created.status, v_created.is_new, null::jsonb;
 end;
 $$;
-comment on function private.request_task(jsonb, jsonb, text, text) is
-  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. assert_may_change_agent() says who may send agent_changes. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task, supaswarm-chat and the swarm server.';
-revoke all on function private.request_task(jsonb, jsonb, text, text) from public;
+comment on function private.request_task(jsonb, jsonb, text, text, boolean) is
+  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. assert_may_change_agent() says who may send agent_changes. If the input is not checked yet (p_is_checked) and the agent has an input_schema, it creates nothing and returns that as unchecked_schema: the caller checks the input and calls again. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task, supaswarm-chat and the swarm server.';
 
 create function private.spawn_subtasks(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_subtasks jsonb
@@ -7834,9 +7999,9 @@ begin
   ));
 
   for v_subtask in
-    select wanted.seq, wanted.agent, wanted.input, wanted.traceparent, child.id as child_id
+    select wanted.seq, wanted.agent, wanted.input, wanted.problem, wanted.traceparent, child.id as child_id
     from jsonb_to_recordset(p_subtasks) as wanted (
-      seq int, agent text, input jsonb, traceparent text
+      seq int, agent text, input jsonb, problem text, traceparent text
     )
     left join public.tasks as child on child.parent_id = p_task_id and child.parent_step_seq = wanted.seq
     order by wanted.seq
@@ -7845,7 +8010,7 @@ begin
     v_error := null;
     if v_child_id is null then
       v_error := private.handoff_error(
-        v_task.agent_id, v_subtask.agent, v_task.created_by, v_subtask.input);
+        v_task.agent_id, v_subtask.agent, v_task.created_by, v_subtask.input, v_subtask.problem);
       if v_error is null then
         v_child_id := private.spawn_one(
           v_task, v_subtask.seq, v_subtask.agent, v_subtask.input, v_subtask.traceparent
@@ -7869,8 +8034,7 @@ begin
 end;
 $$;
 comment on function private.spawn_subtasks(uuid, bigint, int, jsonb) is
-  'Creates the subtasks [{seq, agent, input, traceparent}] of create_subtask steps; a repeated call returns the existing ones. A handoff that is not allowed ends its step with an error. Raises LEASE_LOST, TASK_CANCELLED, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED. Called by workers.';
-revoke all on function private.spawn_subtasks(uuid, bigint, int, jsonb) from public;
+  'Creates the subtasks [{seq, agent, input, problem, traceparent}] of create_subtask steps; a repeated call returns the existing ones. problem is what the worker has found wrong with the input. A handoff that is not allowed ends its step with an error. Raises LEASE_LOST, TASK_CANCELLED, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED. Called by workers.';
 
 create function private.park(p_task public.tasks, p_status text)
 returns void
@@ -7891,7 +8055,6 @@ end;
 $$;
 comment on function private.park(public.tasks, text) is
   'Makes a running task wait without a lease, message or slot. The caller holds the job''s lock.';
-revoke all on function private.park(public.tasks, text) from public;
 
 create function private.park_task(p_task_id uuid, p_epoch bigint)
 returns text
@@ -7914,7 +8077,6 @@ end;
 $$;
 comment on function private.park_task(uuid, bigint) is
   'Parks a task until its subtasks end. Returns parked, continue (all of them have ended) or cancelled. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.park_task(uuid, bigint) from public;
 
 -- platform/schema_problem.sql
 
@@ -7933,7 +8095,6 @@ as $$
   end;
 $$;
 comment on function private.schema_type(jsonb) is 'The narrowest type of a value in the words of JSON Schema.';
-revoke all on function private.schema_type(jsonb) from public;
 
 create function private.number_in(p_schema jsonb, p_keyword text)
 returns numeric
@@ -7944,7 +8105,6 @@ as $$
   select (p_schema ->> p_keyword)::numeric where jsonb_typeof(p_schema -> p_keyword) = 'number';
 $$;
 comment on function private.number_in(jsonb, text) is 'The number that a keyword of a schema has; null when it has none.';
-revoke all on function private.number_in(jsonb, text) from public;
 
 create function private.declared_names(p_schema jsonb)
 returns jsonb
@@ -7957,7 +8117,6 @@ as $$
   end;
 $$;
 comment on function private.declared_names(jsonb) is 'The list of the members that a schema declares; null when it declares none.';
-revoke all on function private.declared_names(jsonb) from public;
 
 create function private.nearest_question(p_name text, p_known jsonb)
 returns text
@@ -7973,7 +8132,6 @@ as $$
 $$;
 comment on function private.nearest_question(text, jsonb) is
   'The end of a message about a wrong name: "; did you mean …?" with the known names [text] that are similar; empty when none is.';
-revoke all on function private.nearest_question(text, jsonb) from public;
 
 create function private.schema_problem(p_schema jsonb, p_value jsonb, p_path text, p_is_whole boolean default true)
 returns text
@@ -8004,7 +8162,8 @@ begin
   if p_schema = 'false' then
     return p_path || ' is not allowed';
   end if;
-  if jsonb_typeof(p_schema) is distinct from 'object' then
+  -- Older drafts ignore what is beside a reference.
+  if jsonb_typeof(p_schema) is distinct from 'object' or p_schema ? '$ref' then
     return null;
   end if;
   if jsonb_typeof(v_types) in ('string', 'array') and not v_types ? v_type and not (v_type = 'integer' and v_types ? 'number') then
@@ -8042,9 +8201,9 @@ begin
     end if;
     for v_name, v_inner in select * from jsonb_each(p_value) loop
       if jsonb_typeof(p_schema -> 'properties') = 'object' and p_schema -> 'properties' ? v_name then
-        v_problem := private.schema_problem(p_schema #> array['properties', v_name], v_inner, p_path || '.' || v_name);
+        v_problem := private.schema_problem(p_schema #> array['properties', v_name], v_inner, p_path || '.' || v_name, p_is_whole);
       elsif p_schema ? 'additionalProperties' and not p_schema ? 'patternProperties' then
-        v_problem := private.schema_problem(p_schema -> 'additionalProperties', v_inner, p_path || '.' || v_name)
+        v_problem := private.schema_problem(p_schema -> 'additionalProperties', v_inner, p_path || '.' || v_name, p_is_whole)
           || case p_schema -> 'additionalProperties'
             when 'false' then private.nearest_question(v_name, private.declared_names(p_schema)) else '' end;
       elsif v_is_closed and not coalesce(p_schema -> 'required' ? v_name, false) then
@@ -8058,7 +8217,7 @@ begin
   elsif v_type = 'array' and not p_schema ? 'prefixItems' then
     for v_inner in select jsonb_array_elements(p_value) loop
       v_place := v_place + 1;
-      v_problem := private.schema_problem(p_schema -> 'items', v_inner, format('%s[%s]', p_path, v_place));
+      v_problem := private.schema_problem(p_schema -> 'items', v_inner, format('%s[%s]', p_path, v_place), p_is_whole);
       if v_problem is not null then
         return v_problem;
       end if;
@@ -8085,8 +8244,7 @@ begin
 end;
 $$;
 comment on function private.schema_problem(jsonb, jsonb, text, boolean) is
-  'Why a value does not match a JSON Schema, with the path of the part; null when nothing is found. Checks types, enum, const, limits, members, items and alternatives; leaves $ref, pattern and format to the gateway, which checks the whole schema before a call. p_is_whole is false for a part of a combined schema, which need not declare the members of the other parts.';
-revoke all on function private.schema_problem(jsonb, jsonb, text, boolean) from public;
+  'Why a value does not match a JSON Schema, with the path of the part; null when nothing is found. Checks types, enum, const, limits, members, items and alternatives; leaves $ref, pattern and format to the gateway, which checks the whole schema before a call. p_is_whole is true where members that no part of the schema declares are not allowed. What it refuses, the whole check refuses too, if p_is_whole is false.';
 
 -- engine/reviews.sql
 
@@ -8125,7 +8283,6 @@ end;
 $$;
 comment on function private.request_review(uuid, bigint, int, text, jsonb, jsonb, text, jsonb) is
   'Requests a review and parks the task in one transaction; delete_untried() deletes the steps p_untried [seq]. Returns parked, continue (the review of this step is already answered) or cancelled. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.request_review(uuid, bigint, int, text, jsonb, jsonb, text, jsonb) from public;
 
 create function private.raise_task_not_found(p_task_id uuid)
 returns void
@@ -8139,7 +8296,6 @@ begin
 end;
 $$;
 comment on function private.raise_task_not_found(uuid) is 'Raises TASK_NOT_FOUND.';
-revoke all on function private.raise_task_not_found(uuid) from public;
 
 create function private.any_task(p_task_id uuid)
 returns public.tasks
@@ -8159,7 +8315,6 @@ end;
 $$;
 comment on function private.any_task(uuid) is
   'Returns the task without checking its owner; the caller has checked the permissions. Raises TASK_NOT_FOUND.';
-revoke all on function private.any_task(uuid) from public;
 
 create function private.own_task(p_task_id uuid)
 returns public.tasks
@@ -8183,7 +8338,6 @@ end;
 $$;
 comment on function private.own_task(uuid) is
   'Returns the task if the caller owns it or is the service. Raises TASK_NOT_FOUND, also for a task of another user, and INSUFFICIENT_SCOPE for an OAuth client without swarm:run.';
-revoke all on function private.own_task(uuid) from public;
 
 create function private.raise_answer_invalid(p_code text, p_problem text, p_hint text)
 returns void
@@ -8196,7 +8350,6 @@ begin
 end;
 $$;
 comment on function private.raise_answer_invalid(text, text, text) is 'Raises an error about the answer of a review.';
-revoke all on function private.raise_answer_invalid(text, text, text) from public;
 
 create function private.assert_choice(p_review public.human_reviews, p_approved boolean, p_response jsonb)
 returns void
@@ -8220,7 +8373,6 @@ end;
 $$;
 comment on function private.assert_choice(public.human_reviews, boolean, jsonb) is
   'Raises REVIEW_CHOICE_INVALID when a review with options is approved without one of them as response.choice, or when the choice is none of them.';
-revoke all on function private.assert_choice(public.human_reviews, boolean, jsonb) from public;
 
 create function private.assert_may_approve_call(p_review public.human_reviews, p_job_id uuid)
 returns void
@@ -8249,7 +8401,6 @@ end;
 $$;
 comment on function private.assert_may_approve_call(public.human_reviews, uuid) is
   'Raises INSUFFICIENT_SCOPE when an OAuth client approves a call that it may not make itself, and FORBIDDEN when it approves a statement that the SQL policy makes wait for the owner, in a job to which it has contributed.';
-revoke all on function private.assert_may_approve_call(public.human_reviews, uuid) from public;
 
 create function private.has_inexact_number(p_value jsonb)
 returns boolean
@@ -8270,7 +8421,6 @@ end;
 $$;
 comment on function private.has_inexact_number(jsonb) is
   'Whether a number of the value is another one in programs, which have floating-point numbers: 9007199254740993, or 1e400.';
-revoke all on function private.has_inexact_number(jsonb) from public;
 
 create function private.approved_arguments(p_review public.human_reviews, p_response jsonb)
 returns jsonb
@@ -8306,7 +8456,6 @@ end;
 $$;
 comment on function private.approved_arguments(public.human_reviews, jsonb) is
   'The arguments with which an approved call runs: response.arguments, otherwise those that were asked for. Raises REVIEW_ARGUMENTS_INVALID when they do not match the tool''s schema.';
-revoke all on function private.approved_arguments(public.human_reviews, jsonb) from public;
 
 create function private.respond_to_review(
   p_task_id uuid, p_approved boolean, p_response jsonb, p_comments text, p_hold_seconds int default 0,
@@ -8337,7 +8486,7 @@ begin
   end if;
   if not private.is_within_limits(jsonb_build_array(v_response, p_comments)) then
     perform private.raise_answer_invalid('REVIEW_ANSWER_INVALID',
-      'response and comments are larger than 1 MiB, 200 levels or 70,000 values',
+      'response and comments are larger than 1 MiB, 64 levels or 70,000 values, or have a number that programs cannot read',
       'Send less, or store it as a file or document and name that.');
   end if;
   select * into v_review from public.human_reviews
@@ -8402,7 +8551,6 @@ end;
 $$;
 comment on function private.respond_to_review(uuid, boolean, jsonb, text, int, int) is
   'Answers the open review of a task and queues the task again. The only place that decides what a valid answer is. Definer: users may not write tasks or queues; the function checks the caller itself.';
-revoke all on function private.respond_to_review(uuid, boolean, jsonb, text, int, int) from public;
 
 create function private.raise_no_open_review(p_task_id uuid)
 returns void
@@ -8423,7 +8571,6 @@ begin
 end;
 $$;
 comment on function private.raise_no_open_review(uuid) is 'Raises REVIEW_ALREADY_ANSWERED or REVIEW_NOT_FOUND.';
-revoke all on function private.raise_no_open_review(uuid) from public;
 
 create function public.respond_to_review(
   p_task_id uuid, p_approved boolean, p_response jsonb default '{}', p_comments text default null,
@@ -8461,7 +8608,6 @@ begin
 end;
 $$;
 comment on function private.raise_not_reopenable(uuid, text, text) is 'Raises REVIEW_NOT_REOPENABLE.';
-revoke all on function private.raise_not_reopenable(uuid, text, text) from public;
 
 create function private.assert_reopenable(p_task public.tasks, p_review public.human_reviews)
 returns void
@@ -8493,7 +8639,6 @@ end;
 $$;
 comment on function private.assert_reopenable(public.tasks, public.human_reviews) is
   'Checks that the answer to the newest review of a task can be taken back. Raises REVIEW_NOT_FOUND, REVIEW_NOT_REOPENABLE, and FORBIDDEN for a client that did not give the answer.';
-revoke all on function private.assert_reopenable(public.tasks, public.human_reviews) from public;
 
 create function private.reopen_review(p_task_id uuid)
 returns text
@@ -8542,7 +8687,6 @@ end;
 $$;
 comment on function private.reopen_review(uuid) is
   'See public.reopen_review(). Definer: users may not write tasks or queues; the function checks the caller itself.';
-revoke all on function private.reopen_review(uuid) from public;
 
 create function public.reopen_review(p_task_id uuid)
 returns text
@@ -8591,7 +8735,6 @@ end;
 $$;
 comment on function private.cancel_job(public.tasks, text) is
   'Cancels a job and returns how many tasks that ends; 0 when the job had already ended. p_reason: why an operator cancels. The caller has checked the permissions. Raises TASK_NOT_MASTER.';
-revoke all on function private.cancel_job(public.tasks, text) from public;
 
 create function private.cancel_task(p_master_task_id uuid)
 returns int
@@ -8613,7 +8756,6 @@ end;
 $$;
 comment on function private.cancel_task(uuid) is
   'Cancels a job and returns how many tasks that ends. Definer: users may not write tasks or queues; the function checks the caller itself.';
-revoke all on function private.cancel_task(uuid) from public;
 
 create function public.cancel_task(p_master_task_id uuid)
 returns int
@@ -8649,7 +8791,6 @@ end;
 $$;
 comment on function private.watch_task(uuid) is
   'Marks the job of a task as watched. Definer: users may not write to schema private; the function checks the caller itself.';
-revoke all on function private.watch_task(uuid) from public;
 
 create function public.watch_task(p_task_id uuid)
 returns timestamptz
@@ -8689,7 +8830,6 @@ end;
 $$;
 comment on function private.read_answer(uuid) is
   'See public.read_answer(). Definer: users may not read the messages of channels; the function checks the caller itself.';
-revoke all on function private.read_answer(uuid) from public;
 
 create function public.read_answer(p_task_id uuid)
 returns jsonb
@@ -8718,7 +8858,6 @@ begin
 end;
 $$;
 comment on function private.raise_not_retryable(uuid, text, text) is 'Raises TASK_NOT_RETRYABLE.';
-revoke all on function private.raise_not_retryable(uuid, text, text) from public;
 
 create function private.withdraw_result(p_child public.tasks)
 returns void
@@ -8753,7 +8892,6 @@ end;
 $$;
 comment on function private.withdraw_result(public.tasks) is
   'Makes a parent wait again for a subtask whose result it has not read. Raises TASK_NOT_RETRYABLE. The caller holds the job''s lock.';
-revoke all on function private.withdraw_result(public.tasks) from public;
 
 create function private.assert_transcript_is_kept(p_master_task_id uuid)
 returns void
@@ -8774,7 +8912,6 @@ end;
 $$;
 comment on function private.assert_transcript_is_kept(uuid) is
   'Raises TASK_NOT_RETRYABLE for a job that retention has begun to delete: without its transcript, a task would repeat its effects.';
-revoke all on function private.assert_transcript_is_kept(uuid) from public;
 
 create function private.requeue_ended(p_task_id uuid, p_why text)
 returns void
@@ -8796,6 +8933,7 @@ begin
       attempts = 0,
       failing_since = null,
       deliveries = 0,
+      yields = 0,
       rate_limit_waits = 0,
       agent_revision = (select agent.revision from public.agents as agent where agent.id = tasks.agent_id),
       logs = logs || private.log_line(p_why)
@@ -8804,7 +8942,6 @@ end;
 $$;
 comment on function private.requeue_ended(uuid, text) is
   'Puts an ended task back into the queue and clears what its end set. The caller holds the job''s lock and emits the event.';
-revoke all on function private.requeue_ended(uuid, text) from public;
 
 create function private.delete_verdicts(p_task_id uuid)
 returns void
@@ -8826,7 +8963,27 @@ as $$
 $$;
 comment on function private.delete_verdicts(uuid) is
   'Makes the guardrails of an ended task check again the content whose verdict was not used yet: the guardrails or their data may have changed. The trace keeps the old verdicts.';
-revoke all on function private.delete_verdicts(uuid) from public;
+
+create function private.ask_again(p_task_id uuid)
+returns void
+language sql
+set search_path = ''
+as $$
+  with last as (
+    select coalesce(max(seq) filter (where kind = 'user'), 0) as message,
+      max(seq) filter (where kind = 'model' and state = 'done' and not coalesce(input ? 'summarizes_through', false)) as answer,
+      max(seq) filter (where kind = 'model' and state = 'started') as open_call
+    from public.task_steps where task_id = p_task_id
+  )
+  update public.task_steps as step
+  set input = coalesce(step.input, '{}') || '{"retried": true}'
+  from last
+  where step.task_id = p_task_id and step.seq = last.answer and last.answer > last.message
+    -- Otherwise the task did not fail because of its transcript: the open call is made again.
+    and coalesce(last.open_call, 0) < last.answer;
+$$;
+comment on function private.ask_again(uuid) is
+  'Marks the last answer of an ended task as retried: decide() starts its counts anew after it, and asks the model again instead of coming to the same end. Prompts leave out what only led to that end; the transcript keeps it.';
 
 create function private.reopen_task(p_task_id uuid, p_reason text default null)
 returns text
@@ -8857,6 +9014,7 @@ begin
     and step.seq = review.seq
     and step.state = 'started';
   perform private.delete_verdicts(p_task_id);
+  perform private.ask_again(p_task_id);
   perform private.requeue_ended(p_task_id, 'retried by request');
   perform private.emit_event(p_task_id, v_task.master_task_id, 'task.retried',
     jsonb_build_object('error', v_task.error, 'retry_at', clock_timestamp(), 'reason', 'requested')
@@ -8865,8 +9023,7 @@ begin
 end;
 $$;
 comment on function private.reopen_task(uuid, text) is
-  'Makes an ended task continue from its checkpoint, with new attempts and a new wall time; its usage is kept. p_reason: why an operator retries it. Raises TASK_NOT_RETRYABLE.';
-revoke all on function private.reopen_task(uuid, text) from public;
+  'Makes an ended task continue from its checkpoint with another model call, with new attempts and a new wall time; its usage is kept. p_reason: why an operator retries it. Raises TASK_NOT_RETRYABLE.';
 
 create function private.retry_task(p_task_id uuid)
 returns text
@@ -8889,7 +9046,6 @@ end;
 $$;
 comment on function private.retry_task(uuid) is
   'Retries a failed or cancelled task. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
-revoke all on function private.retry_task(uuid) from public;
 
 create function public.retry_task(p_task_id uuid)
 returns text
@@ -8899,7 +9055,7 @@ as $$
   select private.retry_task(p_task_id);
 $$;
 comment on function public.retry_task(uuid) is
-  'Retries a task that failed or was cancelled: it continues from its checkpoint. Returns its status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Counts as the creation of a task. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Retries a task that failed or was cancelled: it continues from its checkpoint and asks its model again. Returns its status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Counts as the creation of a task. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.retry_task(uuid) from public, anon, authenticated, service_role;
 grant execute on function private.retry_task(uuid), public.retry_task(uuid) to authenticated, service_role;
 
@@ -8926,7 +9082,6 @@ end;
 $$;
 comment on function private.redrive(bigint, text) is
   'Retries the task of a dead letter. Definer: the service may not write tasks or queues; only the service may execute this function.';
-revoke all on function private.redrive(bigint, text) from public;
 
 create function public.redrive(p_dead_letter_id bigint)
 returns uuid
@@ -8989,7 +9144,6 @@ end;
 $$;
 comment on function private.assert_fork_point(uuid, int) is
   'Raises FORK_POINT_INVALID unless every step before p_from_seq has its result.';
-revoke all on function private.assert_fork_point(uuid, int) from public;
 
 create function private.saved_data_before(p_task public.tasks, p_from_seq int)
 returns jsonb
@@ -9010,7 +9164,6 @@ as $$
 $$;
 comment on function private.saved_data_before(public.tasks, int) is
   'The intermediate data of a task as it was before a step.';
-revoke all on function private.saved_data_before(public.tasks, int) from public;
 
 create function private.budget_left(p_master public.tasks)
 returns jsonb
@@ -9046,7 +9199,6 @@ end;
 $$;
 comment on function private.budget_left(public.tasks) is
   'What remains of the budget that a job and its forks share, for one more fork: tokens, cost and tasks minus what they have spent. Steps, depth and wall time count separately for each job. Raises BUDGET_EXCEEDED when a cap is used up.';
-revoke all on function private.budget_left(public.tasks) from public;
 
 create function private.assert_task_input(p_attempt text, p_input jsonb)
 returns void
@@ -9061,14 +9213,13 @@ begin
   end if;
   if not private.is_within_limits(p_input) then
     perform private.raise_error('TASK_INPUT_INVALID',
-      format('Cannot %s: the input is larger than 1 MiB, 200 levels or 70,000 values', p_attempt),
+      format('Cannot %s: the input is larger than 1 MiB, 64 levels or 70,000 values, or has a number that programs cannot read', p_attempt),
       'Send less, or store it as a file or document and name that.');
   end if;
 end;
 $$;
 comment on function private.assert_task_input(text, jsonb) is
   'Raises TASK_INPUT_INVALID unless the input is an object or a non-empty text within the size limits of is_within_limits().';
-revoke all on function private.assert_task_input(text, jsonb) from public;
 
 create function private.raise_fork_changes_invalid(p_problem text, p_hint text)
 returns void
@@ -9081,7 +9232,6 @@ begin
 end;
 $$;
 comment on function private.raise_fork_changes_invalid(text, text) is 'Raises FORK_CHANGES_INVALID.';
-revoke all on function private.raise_fork_changes_invalid(text, text) from public;
 
 create function private.turn_of_call(p_task_id uuid, p_seq int)
 returns int
@@ -9102,7 +9252,6 @@ as $$
 $$;
 comment on function private.turn_of_call(uuid, int) is
   'The number of the model''s answer that requested the call p_seq; null when that step is not a call.';
-revoke all on function private.turn_of_call(uuid, int) from public;
 
 create function private.assert_fork_changes(p_task_id uuid, p_from_seq int, p_changes jsonb)
 returns void
@@ -9142,7 +9291,7 @@ begin
     end if;
   end if;
   if not private.is_within_limits(p_changes) then
-    perform private.raise_fork_changes_invalid('the changes are larger than 1 MiB, 200 levels or 70,000 values', 'Send less.');
+    perform private.raise_fork_changes_invalid('the changes are larger than 1 MiB, 64 levels or 70,000 values, or have a number that programs cannot read', 'Send less.');
   end if;
   if (p_changes ? 'arguments' or p_changes ? 'answer') and private.turn_of_call(p_task_id, p_from_seq) is null then
     perform private.raise_fork_changes_invalid(format('step %s is not a call of the model', p_from_seq),
@@ -9168,7 +9317,6 @@ end;
 $$;
 comment on function private.assert_fork_changes(uuid, int, jsonb) is
   'Raises FORK_CHANGES_INVALID or TASK_INPUT_INVALID unless a fork from that step can have these changes.';
-revoke all on function private.assert_fork_changes(uuid, int, jsonb) from public;
 
 create function private.given_answer(p_step public.task_steps, p_answer jsonb)
 returns jsonb
@@ -9179,7 +9327,7 @@ as $$
 begin
   return case
     when p_step.kind = 'tool' then jsonb_build_object(
-      'text', case jsonb_typeof(p_answer) when 'string' then p_answer #>> '{}' else jsonb_pretty(p_answer) end,
+      'text', case jsonb_typeof(p_answer) when 'string' then p_answer #>> '{}' else p_answer::text end,
       'is_error', false,
       -- As the result of a tool, it reaches the model fenced as data.
       'execution_id', null
@@ -9197,7 +9345,6 @@ end;
 $$;
 comment on function private.given_answer(public.task_steps, jsonb) is
   'The output of a step for an answer that a person gives instead of a tool, a subtask or a reviewer.';
-revoke all on function private.given_answer(public.task_steps, jsonb) from public;
 
 create function private.copy_steps(p_task_id uuid, p_from_seq int, p_changes jsonb, p_fork_id uuid)
 returns void
@@ -9210,9 +9357,14 @@ as $$
   )
   select p_fork_id, step.seq, step.kind, step.state, step.name, step.call_id, step.input,
     case when p_changes ? 'arguments' and step.seq = private.turn_of_call(p_task_id, p_from_seq)
-      -- Drop the provider's own data, because it repeats the arguments.
+      -- Drop the provider's own data, because it repeats the arguments. A call of a cut turn is whole now; those
+      -- after it were not made and are not whole.
       then jsonb_set(
-        step.output - 'provider_data',
+        case when step.output ->> 'finish_reason' = 'length' then step.output - 'cut_at_tokens' || jsonb_build_object(
+          'finish_reason', 'tool_calls',
+          'tool_calls', jsonb_path_query_array(
+            step.output, '$.tool_calls[0 to $last]', jsonb_build_object('last', p_from_seq - step.seq - 1)))
+          else step.output end - 'provider_data',
         array['tool_calls', (p_from_seq - step.seq - 1)::text],
         (step.output #> array['tool_calls', (p_from_seq - step.seq - 1)::text]) - 'malformed'
           || jsonb_build_object('arguments', p_changes -> 'arguments')
@@ -9251,7 +9403,6 @@ as $$
 $$;
 comment on function private.copy_steps(uuid, int, jsonb, uuid) is
   'Copies the steps before p_from_seq to a fork, with the changes {arguments, answer, message} of that step.';
-revoke all on function private.copy_steps(uuid, int, jsonb, uuid) from public;
 
 create function private.fork_task(p_task_id uuid, p_from_seq int, p_changes jsonb default null)
 returns uuid
@@ -9308,10 +9459,12 @@ begin
   if private.watched_seconds(p_task_id) > 0 then
     perform private.watch_job(v_id);
   end if;
-  perform private.copy_steps(p_task_id, p_from_seq, v_changes, v_id);
-  perform private.debit_job(v_id, v_source.created_by, coalesce(sum(pg_column_size(step.*)), 0))
+  perform private.debit_copied_job(
+    p_job_id => v_id, p_owner_id => v_source.created_by,
+    p_byte_count => coalesce(sum(pg_column_size(step.*)), 0) + pg_column_size(v_changes), p_action => 'fork the task')
   from public.task_steps as step
-  where step.task_id = v_id;
+  where step.task_id = p_task_id and step.seq < p_from_seq;
+  perform private.copy_steps(p_task_id, p_from_seq, v_changes, v_id);
   perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object(
     'agent', v_agent.slug,
     'forked_from', jsonb_build_object('task_id', p_task_id, 'step_seq', p_from_seq),
@@ -9322,7 +9475,6 @@ end;
 $$;
 comment on function private.fork_task(uuid, int, jsonb) is
   'Creates a master task that starts with a copy of another task''s first steps, with changes {input, arguments, answer, message}. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
-revoke all on function private.fork_task(uuid, int, jsonb) from public;
 
 create function public.fork_task(p_task_id uuid, p_from_seq int, p_changes jsonb default null)
 returns uuid
@@ -9362,7 +9514,6 @@ end;
 $$;
 comment on function private.assert_continuable(uuid, public.tasks, jsonb) is
   'Raises TASK_INPUT_INVALID or TASK_NOT_CONTINUABLE. The caller has locked the task.';
-revoke all on function private.assert_continuable(uuid, public.tasks, jsonb) from public;
 
 create function private.close_open_steps(p_task_id uuid)
 returns void
@@ -9385,7 +9536,6 @@ end;
 $$;
 comment on function private.close_open_steps(uuid) is
   'Ends every open step of an ended task, so that no call of an earlier run starts again.';
-revoke all on function private.close_open_steps(uuid) from public;
 
 create function private.next_free_step(p_task_id uuid)
 returns int
@@ -9406,7 +9556,6 @@ as $$
   where step.task_id = p_task_id;
 $$;
 comment on function private.next_free_step(uuid) is 'The first step number that the transcript neither uses nor reserves for the calls of its last answer.';
-revoke all on function private.next_free_step(uuid) from public;
 
 create function private.add_message(p_task public.tasks, p_input jsonb)
 returns int
@@ -9434,7 +9583,6 @@ end;
 $$;
 comment on function private.add_message(public.tasks, jsonb) is
   'Appends a message of the user to a transcript and returns its step. Raises STEPS_EXCEEDED.';
-revoke all on function private.add_message(public.tasks, jsonb) from public;
 
 create function private.continue_task(p_task_id uuid, p_input jsonb, p_after_step int default null)
 returns text
@@ -9479,7 +9627,6 @@ end;
 $$;
 comment on function private.continue_task(uuid, jsonb, int) is
   'Adds a message to a task that has ended. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
-revoke all on function private.continue_task(uuid, jsonb, int) from public;
 
 create function public.continue_task(p_task_id uuid, p_input jsonb, p_after_step int default null)
 returns text
@@ -9529,7 +9676,6 @@ end;
 $$;
 comment on function private.job_of_chat(text) is
   'The caller''s newest job with this chat_id in its metadata, else the job with this id; null for none.';
-revoke all on function private.job_of_chat(text) from public;
 
 create function private.answer_in_transcript(p_task_id uuid, p_after_seq int, p_before_seq int)
 returns text
@@ -9538,17 +9684,27 @@ stable
 set search_path = ''
 as $$
 declare
-  v_answer constant jsonb := (
-    select coalesce(
-      jsonb_path_query_first(step.output, '$.tool_calls[*] ? (@.name == "complete_task").arguments.output'),
-      step.output -> 'text')
-    from public.task_steps as step
-    where step.task_id = p_task_id and step.seq > p_after_seq and step.seq < p_before_seq
-      and step.kind = 'model' and step.state = 'done' and not coalesce(step.input ? 'summarizes_through', false)
-    order by step.seq desc
-    limit 1
-  );
+  v_answer jsonb;
+  v_continues int;
 begin
+  select
+    coalesce(
+      jsonb_path_query_first(step.output, '$.tool_calls[*] ? (@.name == "complete_task").arguments.output'),
+      step.output -> 'text'),
+    case when step.output -> 'tool_calls' = '[]' then (step.input ->> 'continues')::int end
+  into v_answer, v_continues
+  from public.task_steps as step
+  where step.task_id = p_task_id and step.seq > p_after_seq and step.seq < p_before_seq
+    and step.kind = 'model' and step.state = 'done' and not coalesce(step.input ? 'summarizes_through', false)
+  order by step.seq desc
+  limit 1;
+  -- The parts of an answer that was cut.
+  while v_continues is not null and jsonb_typeof(v_answer) = 'string' loop
+    select to_jsonb((step.output ->> 'text') || (v_answer #>> '{}')), (step.input ->> 'continues')::int
+    into v_answer, v_continues
+    from public.task_steps as step
+    where step.task_id = p_task_id and step.seq = v_continues;
+  end loop;
   -- What a guardrail has refused or replaced was not the answer.
   if exists (
     select from public.task_steps as step
@@ -9558,55 +9714,80 @@ begin
   ) then
     return null;
   end if;
-  return nullif(case jsonb_typeof(v_answer) when 'string' then v_answer #>> '{}' else jsonb_pretty(v_answer) end, '');
+  return nullif(
+    case jsonb_typeof(v_answer) when 'string' then btrim(v_answer #>> '{}', E' \t\n\r') else v_answer::text end, '');
 end;
 $$;
 comment on function private.answer_in_transcript(uuid, int, int) is
-  'The text with which a task has answered between two steps, as its model wrote it; null if there is none.';
-revoke all on function private.answer_in_transcript(uuid, int, int) from public;
+  'The text with which a task has answered between two steps, with all its parts and without white space around it; null if there is none.';
 
-create function private.chat_messages(p_job public.tasks)
+create function private.chat_messages(p_job public.tasks, p_user_steps int[])
 returns jsonb
 language plpgsql
 stable
 set search_path = ''
 as $$
+declare
+  c_max_messages constant int := 200;
+  c_max_bytes constant int := 2097152;
+  v_steps constant int[] := 0 || p_user_steps;
+  v_with_events int[];
+  v_step int;
+  v_next_step int := 2147483647;
+  v_message jsonb;
+  v_messages jsonb[] := '{}'::jsonb[];
+  v_bytes bigint := 0;
 begin
-  return (
-    with message as (
-      select 0 as seq, p_job.input as input
-      union all
-      select seq, input from public.task_steps where task_id = p_job.id and kind = 'user'
-    ),
-    turn as (
-      select seq, input, lead(seq, 1, 2147483647) over (order by seq) as next_seq from message
-    ),
-    begun as (
-      select case type
-        when 'task.resumed' then (payload ->> 'step_seq')::int
-        -- A fork goes on with the last message that it has taken over.
-        else (select max(seq) from message where seq <= coalesce((payload #>> '{forked_from,step_seq}')::int, 0))
-      end as seq
-      from public.task_events
-      where master_task_id = p_job.id and task_id = p_job.id
-        and (type = 'task.created' or type = 'task.resumed' and payload ->> 'reason' = 'continued')
-    )
-    select jsonb_agg(
-      jsonb_build_object('step', turn.seq, 'input', turn.input)
-        || coalesce(old.answer, '{}')
-      order by turn.seq)
-    from turn
-    left join lateral (
-      -- The transcript is kept longer than the events, and a fork has the steps of its original but not the events.
-      select jsonb_build_object('answer', private.answer_in_transcript(p_job.id, turn.seq, turn.next_seq)) as answer
-      where turn.seq not in (select seq from begun)
-    ) as old on true
+  v_with_events := array(
+    select case type
+      when 'task.resumed' then (payload ->> 'step_seq')::int
+      -- A fork goes on with the last message that it has taken over.
+      else (select max(step) from unnest(v_steps) as step where step <= coalesce((payload #>> '{forked_from,step_seq}')::int, 0))
+    end
+    from public.task_events
+    where master_task_id = p_job.id and task_id = p_job.id
+      and (type = 'task.created' or type = 'task.resumed' and payload ->> 'reason' = 'continued')
+  );
+  -- One after the other, so that no more is read than is returned.
+  for v_step in select step from unnest(v_steps) as step order by step desc limit c_max_messages loop
+    v_message := jsonb_build_object('step', v_step, 'input', case
+      when v_step = 0 then p_job.input
+      else (select said.input from public.task_steps as said where said.task_id = p_job.id and said.seq = v_step)
+    end);
+    -- The transcript is kept longer than the events, and a fork has the steps of its original but not the events.
+    if v_step <> all (v_with_events) then
+      v_message := v_message || jsonb_build_object('answer', private.answer_in_transcript(p_job.id, v_step, v_next_step));
+    end if;
+    v_bytes := v_bytes + octet_length(v_message::text);
+    exit when v_bytes > c_max_bytes and v_messages <> '{}';
+    v_messages := v_messages || v_message;
+    v_next_step := v_step;
+  end loop;
+  return jsonb_build_object(
+    'messages', (select jsonb_agg(message order by place desc) from unnest(v_messages) with ordinality as listed (message, place)),
+    'has_earlier', cardinality(v_messages) < cardinality(v_steps)
   );
 end;
 $$;
-comment on function private.chat_messages(public.tasks) is
-  'The messages of the user of a job, its input and those that continued it, [{step, input, answer}]. answer, only of one whose events the job does not have, is its text, or null if it had none.';
-revoke all on function private.chat_messages(public.tasks) from public;
+comment on function private.chat_messages(public.tasks, int[]) is
+  'The newest messages of the user of a job, its input and those that continued it (p_user_steps), {messages: [{step, input, answer}], has_earlier}: 200 and 2 MiB at most with the answers, but at least one. answer, only of one whose events the job does not have, is its text, or null if it had none. has_earlier: there are others before.';
+
+create function private.cursor_of_message(p_job_id uuid, p_step int)
+returns text
+language sql
+stable
+set search_path = ''
+as $$
+  -- Every earlier event of the job is visible, because only an ended job takes a message.
+  select (id - 1)::text
+  from public.task_events
+  where master_task_id = p_job_id and task_id = p_job_id and type = 'task.resumed'
+    and payload ->> 'reason' = 'continued' and (payload ->> 'step_seq')::int = p_step
+  order by id
+  limit 1;
+$$;
+comment on function private.cursor_of_message(uuid, int) is
+  'The cursor of read_events() before the answer to a message that continued a job; null for its first message, or without the event.';
 
 create function private.find_chat(p_chat_id text, p_with_messages boolean)
 returns jsonb
@@ -9619,6 +9800,7 @@ declare
   v_job public.tasks;
   v_user_steps int[];
   v_step int;
+  v_newest jsonb := '{}'::jsonb;
 begin
   perform private.assert_person_may('find the chat', 'swarm:run');
   v_job := private.job_of_chat(p_chat_id);
@@ -9627,8 +9809,12 @@ begin
   end if;
   v_user_steps := array(select seq from public.task_steps where task_id = v_job.id and kind = 'user' order by seq);
   v_step := coalesce(v_user_steps[cardinality(v_user_steps)], 0);
-  return case when p_with_messages then jsonb_build_object('messages', private.chat_messages(v_job)) else '{}' end
-  || jsonb_build_object(
+  if p_with_messages then
+    v_newest := private.chat_messages(v_job, v_user_steps);
+    v_newest := v_newest || jsonb_build_object(
+      'messages_cursor', private.cursor_of_message(v_job.id, (v_newest #>> '{messages,0,step}')::int));
+  end if;
+  return v_newest || jsonb_build_object(
     'task_id', v_job.id,
     'agent', v_job.agent_slug,
     'status', v_job.status,
@@ -9637,15 +9823,7 @@ begin
     'is_ending', v_job.finished_at is null and v_job.cancel_requested_at is not null,
     'user_steps', to_jsonb(v_user_steps),
     'step', v_step,
-    -- Every earlier event of the job is visible, because only an ended job takes a message.
-    'cursor', (
-      select id - 1
-      from public.task_events
-      where master_task_id = v_job.id and task_id = v_job.id and type = 'task.resumed'
-        and payload ->> 'reason' = 'continued' and (payload ->> 'step_seq')::int = v_step
-      order by id
-      limit 1
-    )::text,
+    'cursor', private.cursor_of_message(v_job.id, v_step),
     'open_reviews', (
       select coalesce(jsonb_agg(jsonb_build_object(
         'task_id', review.task_id, 'seq', review.seq, 'options', review.options
@@ -9659,7 +9837,6 @@ end;
 $$;
 comment on function private.find_chat(text, boolean) is
   'See public.find_chat(). Definer: it checks the caller once, while policies would check each row.';
-revoke all on function private.find_chat(text, boolean) from public;
 
 create function public.find_chat(p_chat_id text, p_with_messages boolean default false)
 returns jsonb
@@ -9670,7 +9847,7 @@ as $$
   select private.find_chat(p_chat_id, p_with_messages);
 $$;
 comment on function public.find_chat(text, boolean) is
-  'The caller''s job of a chat {task_id, agent, status, has_ended, ended_seconds, is_ending, user_steps, step, cursor, open_reviews}, or null. The job is the newest whose metadata has the id as chat_id, else the one with this id. user_steps are the steps of the messages after the first; with p_with_messages, messages [{step, input, answer}] has all of them, with the text (or null) of each answer whose events the job does not have; step is that of the newest, 0 for the first; cursor is for read_events(): what follows belongs to the answer to the newest message. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'The caller''s job of a chat {task_id, agent, status, has_ended, ended_seconds, is_ending, user_steps, step, cursor, open_reviews}, or null. The job is the newest whose metadata has the id as chat_id, else the one with this id. user_steps are the steps of the messages after the first; with p_with_messages, messages [{step, input, answer}] has the newest of all messages, 200 and 2 MiB at most, with the text (or null) of each answer whose events the job does not have, has_earlier says whether there are others before, and messages_cursor is for read_events(): what follows belongs to their answers (null: every event); step is that of the newest, 0 for the first; cursor is for read_events(): what follows belongs to the answer to the newest message. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.find_chat(text, boolean) from public, anon, authenticated, service_role;
 grant execute on function private.find_chat(text, boolean), public.find_chat(text, boolean)
   to authenticated, service_role;
@@ -9719,7 +9896,6 @@ end;
 $$;
 comment on function private.end_expired_task(uuid) is
   'Ends a task if its lease has expired and it may not be claimed again. False when it is not to be ended or its job is busy.';
-revoke all on function private.end_expired_task(uuid) from public;
 
 create function private.end_expired_tasks()
 returns int
@@ -9739,7 +9915,6 @@ as $$
 $$;
 comment on function private.end_expired_tasks() is
   'Ends tasks with an expired lease that may not be claimed again.';
-revoke all on function private.end_expired_tasks() from public;
 
 create index tasks_wall_time_idx on public.tasks (started_at)
   where parent_id is null and finished_at is null and budget ->> 'max_wall_seconds' is not null;
@@ -9771,7 +9946,6 @@ end;
 $$;
 comment on function private.end_overdue_job(uuid) is
   'Ends a job that still waits after its max_wall_seconds. False when a worker runs it or the job is busy.';
-revoke all on function private.end_overdue_job(uuid) from public;
 
 create function private.end_overdue_jobs()
 returns int
@@ -9795,7 +9969,6 @@ as $$
 $$;
 comment on function private.end_overdue_jobs() is
   'Ends jobs that have waited past their max_wall_seconds, which count from the first claim. Running subtasks are cancelled.';
-revoke all on function private.end_overdue_jobs() from public;
 
 create function private.stranded_tasks(p_task_id uuid default null)
 returns table (task_id uuid, master_task_id uuid)
@@ -9825,7 +9998,6 @@ as $$
 $$;
 comment on function private.stranded_tasks(uuid) is
   'Parked tasks that no longer wait for anything: all of them, or only the given one.';
-revoke all on function private.stranded_tasks(uuid) from public;
 
 create function private.wake_stranded_task(p_task_id uuid)
 returns boolean
@@ -9852,7 +10024,6 @@ end;
 $$;
 comment on function private.wake_stranded_task(uuid) is
   'Queues a parked task if it no longer waits for anything. False when it waits or its job is busy.';
-revoke all on function private.wake_stranded_task(uuid) from public;
 
 create function private.wake_stranded_tasks()
 returns int
@@ -9866,7 +10037,6 @@ as $$
 $$;
 comment on function private.wake_stranded_tasks() is
   'Queues parked tasks that no longer wait for anything.';
-revoke all on function private.wake_stranded_tasks() from public;
 
 create function private.delete_old_records()
 returns int
@@ -9884,7 +10054,6 @@ end;
 $$;
 comment on function private.delete_old_records() is
   'Deletes what only recent rows are for: workers and maintenance failures. Returns how many workers.';
-revoke all on function private.delete_old_records() from public;
 
 create function private.reconcile()
 returns jsonb
@@ -9912,7 +10081,6 @@ end;
 $$;
 comment on function private.reconcile() is
   'Repairs the state that crashes leave behind, ends jobs whose time is up, and returns how many of each. Does nothing while another call runs. Called by cron, through tick().';
-revoke all on function private.reconcile() from public;
 
 create function private.tick()
 returns void
@@ -9931,7 +10099,6 @@ begin
 end;
 $$;
 comment on function private.tick() is 'Runs every 15 seconds: reconciles, ends statements of callers that are past their time, checks the alerts, and wakes the workers of every kind of work that is due, even when a repair or the check of another kind fails.';
-revoke all on function private.tick() from public;
 
 -- engine/agent_tasks.sql
 
@@ -9975,7 +10142,6 @@ end;
 $$;
 comment on function private.follow_waiting_task() is
   'Row trigger of tasks that begin or end to wait: keeps one message for each waiting task. Definer: whoever may write tasks need not write queues.';
-revoke all on function private.follow_waiting_task() from public;
 create trigger tasks_follow_new after insert on public.tasks
   for each row when (new.status = 'pending') execute function private.follow_waiting_task();
 create trigger tasks_follow_changed after update of status, run_after on public.tasks
@@ -10000,7 +10166,6 @@ exception when invalid_text_representation then
 end;
 $$;
 comment on function private.task_of_message(jsonb) is 'The task_id of a message, or null when it is no UUID.';
-revoke all on function private.task_of_message(jsonb) from public;
 
 create function private.take_message()
 returns trigger
@@ -10031,7 +10196,6 @@ end;
 $$;
 comment on function private.take_message() is
   'Row trigger of a message that somebody sends: its task, if it waits, becomes due, and a worker is woken. A task keeps its latest message; one for a task that does not wait, or for none, is deleted. Definer: whoever may send need not write tasks.';
-revoke all on function private.take_message() from public;
 create trigger q_agent_tasks_take_message after insert on pgmq.q_agent_tasks
   for each row when (current_setting('supaswarm.follows_tasks', true) is distinct from 'true')
   execute function private.take_message();
@@ -10076,7 +10240,6 @@ end;
 $$;
 comment on function private.repair_queue() is
   'Sends a message for each waiting task that has none, because it is due only now or somebody deleted it, and deletes those whose task does not wait. Returns how many it sent. Called by the reconciler.';
-revoke all on function private.repair_queue() from public;
 
 -- platform/secrets.sql
 
@@ -10093,9 +10256,166 @@ begin
 end;
 $$;
 comment on function private.secret_value(text) is 'A secret from Vault by name, or null.';
-revoke all on function private.secret_value(text) from public;
 
-create function private.resolve_named_secrets(p_names jsonb)
+create function private.comparable_secret_name(p_name text)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select lower(btrim(normalize(p_name, nfkc)));
+$$;
+comment on function private.comparable_secret_name(text) is 'The form in which names of secrets are compared.';
+
+create function private.host_of(p_url text)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select lower((regexp_match(p_url, '^[A-Za-z]+://(?:[^/?#\\@]*@)?([^/?#\\]+)'))[1]);
+$$;
+comment on function private.host_of(text) is 'The host of a URL, with its port.';
+
+create function private.destination_of_tool(p_tool public.tools)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select coalesce(p_tool.config ->> 'allowed_hosts', private.host_of(used_url.url), used_url.url, p_tool.type)
+  from coalesce(p_tool.config ->> 'mcp_url', p_tool.config ->> 'url') as used_url (url);
+$$;
+comment on function private.destination_of_tool(public.tools) is
+  'The host to which a tool sends credentials, or the list of its hosts; of a tool without an address its type.';
+
+create function private.destination_of_provider(p_provider public.llm_providers)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select coalesce(private.host_of(p_provider.base_url), p_provider.api);
+$$;
+comment on function private.destination_of_provider(public.llm_providers) is
+  'The host to which a provider''s key is sent, or its API if it has the usual address.';
+
+create function private.set_destination()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  if tg_table_name = 'user_tool_credentials' then
+    select private.destination_of_tool(tool) into new.destination from public.tools as tool where tool.id = new.tool_id;
+  else
+    select private.destination_of_provider(provider) into new.destination
+    from public.llm_providers as provider
+    where provider.id = new.provider_id;
+  end if;
+  return new;
+end;
+$$;
+comment on function private.set_destination() is
+  'Row trigger: binds a user''s own credential or model key to the host that the tool or provider has when it is stored. Definer: the role that writes the row may not call private functions.';
+create trigger set_destination before insert or update of vault_secret_name on public.user_tool_credentials
+  for each row execute function private.set_destination();
+create trigger set_destination before insert or update of vault_secret_name on public.user_provider_keys
+  for each row execute function private.set_destination();
+
+create table private.awaited_secrets (
+  used_by text,
+  name text,
+  given_by uuid,
+  given_at timestamptz,
+  check ((given_by is null) = (given_at is null)),
+  primary key (used_by, name)
+);
+comment on table private.awaited_secrets is
+  'Secrets of which a document may send only the value that a person stored with operator_set_secret(), and before that none: not what another program stores under that name. Secrets without a row are bound, as those of documents that were written with SQL, and after private.bind_secret().';
+comment on column private.awaited_secrets.used_by is 'The kind and name of the document.';
+comment on column private.awaited_secrets.given_by is
+  'Who stored the value with operator_set_secret(). Null: the document waits for a value. Not a foreign key: the value remains after the account is deleted.';
+comment on column private.awaited_secrets.given_at is
+  'The time of this value in Vault. When Vault has a newer one, the document waits.';
+alter table private.awaited_secrets enable row level security;
+
+create function private.is_awaited_secret(p_used_by text, p_name text)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return exists (
+    select from private.awaited_secrets as awaited
+    where awaited.used_by = p_used_by and awaited.name = p_name and not exists (
+      select from vault.secrets as stored where stored.name = awaited.name and stored.updated_at = awaited.given_at
+    )
+  );
+end;
+$$;
+comment on function private.is_awaited_secret(text, text) is
+  'Whether a document waits for a secret: nobody has given it the value that Vault has now.';
+
+create function private.bind_secret(p_name text)
+returns void
+language sql
+set search_path = ''
+as $$
+  delete from private.awaited_secrets as awaited where awaited.name = p_name;
+$$;
+comment on function private.bind_secret(text) is
+  'Gives a secret, with its present and later values, to all documents that name it. Called by who may read Vault.';
+
+create function private.hint_to_store(p_name text)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select format('Store it in the console under Setup, Access, Keys, or with select vault.create_secret(''…'', %1$L), private.bind_secret(%1$L).', p_name);
+$$;
+comment on function private.hint_to_store(text) is 'What to do about a secret that Vault does not have.';
+
+create function private.hint_to_bind(p_name text)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select format('If it may be sent to the hosts that operator_secrets shows, run select private.bind_secret(%L), or store it once more where you have stored it: with operator_set_secret() or in the console under Setup, Access, Keys.', p_name);
+$$;
+comment on function private.hint_to_bind(text) is 'What to do about a secret that Vault has and that a document waits for.';
+
+create function private.assert_secret_is_bound(p_used_by text, p_name text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if private.is_awaited_secret(p_used_by, p_name) then
+    perform private.raise_error('SECRET_NOT_FOUND',
+      format('Cannot use the secret %L: nobody has given its present value to the %s', p_name, p_used_by),
+      private.hint_to_bind(p_name));
+  end if;
+end;
+$$;
+comment on function private.assert_secret_is_bound(text, text) is 'Raises SECRET_NOT_FOUND for a secret that the document waits for.';
+
+create function private.document_of_tool(p_tool public.tools)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select case p_tool.type when 'mcp_server' then 'server ' else 'tool ' end || p_tool.slug;
+$$;
+comment on function private.document_of_tool(public.tools) is 'The kind and name of a tool''s document.';
+
+create function private.resolve_named_secrets(p_names jsonb, p_tool_id uuid)
 returns jsonb
 language plpgsql
 stable
@@ -10105,22 +10425,23 @@ declare
   v_name text;
   v_secret text;
   v_secrets jsonb := '{}'::jsonb;
+  v_document constant text := (select private.document_of_tool(tool) from public.tools as tool where tool.id = p_tool_id);
 begin
   for v_name in select jsonb_array_elements_text(p_names) loop
     v_secret := private.secret_value(v_name);
     if v_secret is null then
       perform private.raise_error('SECRET_NOT_FOUND',
         format('Cannot call the tool: Vault holds no secret named %L', v_name),
-        format('Store it with select vault.create_secret(''…'', %L), or run deno task mcps:sync.', v_name));
+        private.hint_to_store(v_name) || ' If external-mcps.yaml has the server, run deno task mcps:sync.');
     end if;
+    perform private.assert_secret_is_bound(v_document, v_name);
     v_secrets := v_secrets || jsonb_build_object(v_name, v_secret);
   end loop;
   return v_secrets;
 end;
 $$;
-comment on function private.resolve_named_secrets(jsonb) is
+comment on function private.resolve_named_secrets(jsonb, uuid) is
   'The secrets that a tool''s headers and query parameters name in addition to its credential, {name: value}. Raises SECRET_NOT_FOUND. Called by the tool gateway.';
-revoke all on function private.resolve_named_secrets(jsonb) from public;
 
 create function private.assert_shared_credential(p_tool_id uuid, p_user_id uuid, p_is_agent boolean)
 returns void
@@ -10147,7 +10468,6 @@ end;
 $$;
 comment on function private.assert_shared_credential(uuid, uuid, boolean) is
   'Raises CREDENTIAL_REQUIRED when a tool''s shared secrets may not be used for a user''s call; p_is_agent is true when an agent makes the call. The service (null user) may always use them.';
-revoke all on function private.assert_shared_credential(uuid, uuid, boolean) from public;
 
 create function private.resolve_tool_secret(p_tool_id uuid, p_user_id uuid, p_is_agent boolean default false)
 returns text
@@ -10156,33 +10476,39 @@ stable
 set search_path = ''
 as $$
 declare
+  v_tool public.tools;
+  v_own public.user_tool_credentials;
   v_name text;
   v_secret text;
 begin
-  select coalesce(own.vault_secret_name, tool.credential_secret_name)
-  into v_name
-  from public.tools as tool
-  left join public.user_tool_credentials as own on own.tool_id = tool.id and own.user_id = p_user_id
-  where tool.id = p_tool_id and tool.credential_type is distinct from 'none';
+  select * into v_tool from public.tools where id = p_tool_id and credential_type is distinct from 'none';
+  select * into v_own from public.user_tool_credentials where tool_id = v_tool.id and user_id = p_user_id;
+  v_name := coalesce(v_own.vault_secret_name, v_tool.credential_secret_name);
   if v_name is null then
     return null;
   end if;
-  if not exists (select from public.user_tool_credentials where tool_id = p_tool_id and user_id = p_user_id) then
+  if v_own.id is null then
     perform private.assert_shared_credential(p_tool_id, p_user_id, p_is_agent);
+  elsif v_own.destination is distinct from private.destination_of_tool(v_tool) then
+    perform private.raise_error('CREDENTIAL_REQUIRED',
+      format('Cannot call the tool %L: your own credential was stored for another host than the one that the tool has now', v_tool.slug),
+      format('Store it again with set_tool_credential(%1$L, ''…'') if the new host may receive it, or delete it with set_tool_credential(%1$L, null).', v_tool.slug));
   end if;
 
   v_secret := private.secret_value(v_name);
   if v_secret is null then
     perform private.raise_error('SECRET_NOT_FOUND',
       format('Cannot call the tool: Vault holds no secret named %L', v_name),
-      format('Store it with select vault.create_secret(''…'', %L), or set your own with set_tool_credential().', v_name));
+      private.hint_to_store(v_name) || ' Or set your own with set_tool_credential().');
+  end if;
+  if v_own.id is null then
+    perform private.assert_secret_is_bound(private.document_of_tool(v_tool), v_name);
   end if;
   return v_secret;
 end;
 $$;
 comment on function private.resolve_tool_secret(uuid, uuid, boolean) is
-  'The credential for a tool call: the user''s own, else the tool''s; null when the tool names none. Raises SECRET_NOT_FOUND, and CREDENTIAL_REQUIRED when that user may not use the tool''s. Called by the tool gateway.';
-revoke all on function private.resolve_tool_secret(uuid, uuid, boolean) from public;
+  'The credential for a tool call: the user''s own, else the tool''s; null when the tool names none. Raises SECRET_NOT_FOUND, and CREDENTIAL_REQUIRED when that user may not use the tool''s, or stored their own for another host. Called by the tool gateway.';
 
 create function private.model_policy(p_user_id uuid, p_provider_id uuid, p_model text)
 returns public.model_policies
@@ -10205,7 +10531,6 @@ end;
 $$;
 comment on function private.model_policy(uuid, uuid, text) is
   'The policy that applies to a user, provider and model. Null: everything is allowed.';
-revoke all on function private.model_policy(uuid, uuid, text) from public;
 
 create function private.resolve_provider_secret(
   p_provider_id uuid, p_user_id uuid, p_model text default null,
@@ -10219,6 +10544,7 @@ as $$
 declare
   v_provider public.llm_providers;
   v_policy public.model_policies := private.model_policy(p_user_id, p_provider_id, p_model);
+  v_own public.user_provider_keys;
   v_secret text;
   v_reserved private.job_reservation;
 begin
@@ -10244,11 +10570,14 @@ begin
   end if;
 
   if coalesce(v_policy.allow_own_key, true) then
-    select private.secret_value(own.vault_secret_name)
-    into v_secret
-    from public.user_provider_keys as own
-    where own.user_id = p_user_id and own.provider_id = p_provider_id;
+    select * into v_own from public.user_provider_keys where user_id = p_user_id and provider_id = p_provider_id;
+    v_secret := private.secret_value(v_own.vault_secret_name);
     if v_secret is not null then
+      if v_own.destination is distinct from private.destination_of_provider(v_provider) then
+        perform private.raise_error('MODEL_KEY_MISSING',
+          format('Cannot call the model: your own key was stored for another host than the one that provider %L has now', v_provider.name),
+          format('Store it again with set_provider_key(%1$L, ''…'') if the new host may receive it, or delete it with set_provider_key(%1$L, null).', v_provider.name));
+      end if;
       return query select v_secret, 'user'::text, v_reserved.id, v_reserved.max_output_tokens, false;
       return;
     end if;
@@ -10256,6 +10585,7 @@ begin
   if coalesce(v_policy.allow_organisation_key, true) then
     v_secret := private.secret_value(v_provider.api_key_secret_name);
     if v_secret is not null then
+      perform private.assert_secret_is_bound('provider ' || v_provider.name, v_provider.api_key_secret_name);
       return query select v_secret, 'organisation'::text, private.reserve_spending(
         v_policy, v_provider, coalesce(p_model, v_provider.default_model), p_input_tokens,
         coalesce(v_reserved.max_output_tokens, p_output_tokens), v_reserved.id), v_reserved.max_output_tokens, false;
@@ -10266,15 +10596,14 @@ begin
     perform private.raise_error('MODEL_KEY_MISSING',
       format('Cannot call the model: there is no key for provider %L; Vault holds no secret named %L',
         v_provider.name, v_provider.api_key_secret_name),
-      format('Put %s into .env of a local stack (there, agents/<slug>.script.yaml can answer instead), store it with select vault.create_secret(''…'', %L), or set your own with set_provider_key(%L, ''…'').',
-        v_provider.api_key_secret_name, v_provider.api_key_secret_name, v_provider.name));
+      format('%s On a local stack, put %s into .env (there, agents/<slug>.script.yaml can answer instead). Or set your own with set_provider_key(%L, ''…'').',
+        private.hint_to_store(v_provider.api_key_secret_name), v_provider.api_key_secret_name, v_provider.name));
   end if;
   return query select null::text, 'none'::text, v_reserved.id, v_reserved.max_output_tokens, false;
 end;
 $$;
 comment on function private.resolve_provider_secret(uuid, uuid, text, bigint, bigint, uuid, boolean) is
-  'The API key for a model call and its source: the user''s own key if a policy allows it, else the organization''s. Under a spending cap of a policy, or the cost cap of the task''s job, the same statement reserves the cost of the call from the given numbers of tokens: write at most max_output_tokens, and pass the reservation_id to record_usage(). must_wait: ask again when running calls of the job have ended (only with p_may_wait). Raises PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED, MODEL_KEY_MISSING, PRICE_UNKNOWN, SPENDING_CAP_REACHED, BUDGET_EXCEEDED. Called by the model port.';
-revoke all on function private.resolve_provider_secret(uuid, uuid, text, bigint, bigint, uuid, boolean) from public;
+  'The API key for a model call and its source: the user''s own key if a policy allows it, else the organization''s. Under a spending cap of a policy, or the cost cap of the task''s job, the same statement reserves the cost of the call from the given numbers of tokens: write at most max_output_tokens, and pass the reservation_id to record_usage(). must_wait: ask again when running calls of the job have ended (only with p_may_wait). Raises PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED, MODEL_KEY_MISSING (also for an own key that was stored for another host), SECRET_NOT_FOUND for one that the provider waits for, PRICE_UNKNOWN, SPENDING_CAP_REACHED, BUDGET_EXCEEDED. Called by the model port.';
 
 -- Users' own secrets: users set a value, never the name of a secret -----------------------------
 
@@ -10296,7 +10625,6 @@ begin
 end;
 $$;
 comment on function private.set_secret(text, text, text) is 'Creates, replaces or (null) deletes a secret in Vault.';
-revoke all on function private.set_secret(text, text, text) from public;
 
 create function private.calling_user()
 returns uuid
@@ -10313,7 +10641,6 @@ begin
 end;
 $$;
 comment on function private.calling_user() is 'The signed-in user. Raises CALLER_REQUIRED.';
-revoke all on function private.calling_user() from public;
 
 create function private.assert_secret_is_valid(p_secret text)
 returns void
@@ -10330,7 +10657,6 @@ begin
 end;
 $$;
 comment on function private.assert_secret_is_valid(text) is 'Raises SECRET_INVALID for a value that cannot be sent in a header.';
-revoke all on function private.assert_secret_is_valid(text) from public;
 
 create function private.set_tool_credential(p_tool_slug text, p_secret text)
 returns void
@@ -10365,7 +10691,6 @@ end;
 $$;
 comment on function private.set_tool_credential(text, text) is
   'Stores the caller''s own credential for a tool. Definer: users may not write to Vault.';
-revoke all on function private.set_tool_credential(text, text) from public;
 
 create function public.set_tool_credential(p_tool_slug text, p_secret text)
 returns void
@@ -10405,13 +10730,12 @@ begin
   else
     insert into public.user_provider_keys (user_id, provider_id, vault_secret_name)
     values (v_user_id, v_provider_id, v_name)
-    on conflict (user_id, provider_id) do update set updated_at = now();
+    on conflict (user_id, provider_id) do update set vault_secret_name = excluded.vault_secret_name, updated_at = now();
   end if;
 end;
 $$;
 comment on function private.set_provider_key(text, text) is
   'Stores the caller''s own key for a provider. Definer: users may not write to Vault.';
-revoke all on function private.set_provider_key(text, text) from public;
 
 create function public.set_provider_key(p_provider text, p_secret text)
 returns void
@@ -10537,8 +10861,30 @@ end;
 $$;
 comment on function private.find_mcp_policy(text, text, uuid) is
   'The policy that applies to a call: a row for the user before a row for all users, then a row for the tool before a row for its server. All null when no row matches: the defaults of the table''s columns apply.';
-revoke all on function private.find_mcp_policy(text, text, uuid) from public;
 grant execute on function private.find_mcp_policy(text, text, uuid) to service_role;
+
+create function private.grant_of(p_user_id uuid, p_client_id text)
+returns public.mcp_grants
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_grant public.mcp_grants;
+begin
+  select granted.* into v_grant
+  from public.mcp_grants granted
+  where (granted.user_id is null or granted.user_id = p_user_id)
+    and (granted.client_id is null or granted.client_id = p_client_id)
+  order by granted.user_id nulls last, granted.client_id nulls last
+  limit 1;
+  return v_grant;
+end;
+$$;
+comment on function private.grant_of(uuid, text) is
+  'The row that counts for a user: that for this client, else the user''s own, else the default. All null without any.';
+-- grant_scopes() runs with the rights of its caller.
+grant execute on function private.grant_of(uuid, text) to service_role;
 
 create function private.granted_scopes(p_user_id uuid, p_client_id text)
 returns text[]
@@ -10546,20 +10892,20 @@ language plpgsql
 stable
 set search_path = ''
 as $$
+declare
+  v_grant constant public.mcp_grants := private.grant_of(p_user_id, p_client_id);
 begin
-  return coalesce((
-    select granted.scopes
-    from public.mcp_grants granted
-    where (granted.user_id is null or granted.user_id = p_user_id)
-      and (granted.client_id is null or granted.client_id = p_client_id)
-    order by granted.user_id nulls last, granted.client_id nulls last
-    limit 1
-  ), '{}'::text[]);
+  -- A client with a row of its own has what that names. Whoever may not run jobs was refused on purpose.
+  if v_grant.client_id is not null or (v_grant.scopes && '{swarm:run,admin:*}') is not true then
+    return coalesce(v_grant.scopes, '{}');
+  end if;
+  return v_grant.scopes || array(
+    select 'mcp:' || tool.slug from public.tools as tool where tool.audience = 'everyone' and tool.type <> 'internal'
+  );
 end;
 $$;
 comment on function private.granted_scopes(uuid, text) is
-  'The scopes of a user: of the row for this client, else of the user''s own row, else the default. Called by the gateway.';
-revoke all on function private.granted_scopes(uuid, text) from public;
+  'The scopes of a user: those of grant_of(), and for accounts that may run jobs also those of the tools for everyone, which are stored nowhere else, so that a change of a tool''s audience counts at once. Called by the gateway.';
 grant execute on function private.granted_scopes(uuid, text) to service_role;
 
 create function public.grant_scopes(p_user_id uuid, p_scopes text[], p_client_id text default null)
@@ -10575,7 +10921,7 @@ begin
   insert into public.mcp_grants as given (user_id, client_id, scopes)
   select p_user_id, p_client_id, array(
     select distinct scope
-    from unnest(private.granted_scopes(p_user_id, p_client_id) || p_scopes) as scope
+    from unnest((private.grant_of(p_user_id, p_client_id)).scopes || p_scopes) as scope
     order by scope
   )
   on conflict (user_id, client_id) do update
@@ -10639,7 +10985,6 @@ end;
 $$;
 comment on function private.take_tool_call(uuid, text, uuid, int, int) is
   'Takes one call out of a user''s bucket for a tool, in one statement. Returns 0 on success, else the milliseconds until a call is available. Called by the gateway.';
-revoke all on function private.take_tool_call(uuid, text, uuid, int, int) from public;
 
 create function private.touch_session(p_session_id uuid, p_user_id uuid, p_agent_id uuid, p_client_name text)
 returns void
@@ -10660,7 +11005,6 @@ end;
 $$;
 comment on function private.touch_session(uuid, uuid, uuid, text) is
   'Creates a session of the caller on its first call, and records when it was last used. Called by the gateway.';
-revoke all on function private.touch_session(uuid, uuid, uuid, text) from public;
 
 create function private.session_of_call(p_caller jsonb, p_user_id uuid)
 returns uuid
@@ -10712,7 +11056,6 @@ end;
 $$;
 comment on function private.session_of_call(jsonb, uuid) is
   'The session of a user''s call: the one that the caller {session_id, task_id, agent_id, client_name, joins_session} names; inside a task the session of its job (with the job''s id); for a caller with joins_session the user''s last session with the same program. Created on first use; null for any other caller. Called by the gateway.';
-revoke all on function private.session_of_call(jsonb, uuid) from public;
 
 -- gateway/connections.sql
 
@@ -10732,6 +11075,7 @@ create table public.agent_mcp_connections (
   config_hash text not null,
   retry_at timestamptz,
   tools_listed_at timestamptz,
+  prepared_by text,
   was_listed boolean not null default false,
   listing_started_at timestamptz,
   listing_failed_at timestamptz,
@@ -10754,6 +11098,7 @@ comment on column public.agent_mcp_connections.failure_count is 'Failures to rea
 comment on column public.agent_mcp_connections.retry_at is 'State of the circuit breaker: null when closed, else when one call may try the server again.';
 comment on column public.agent_mcp_connections.config_hash is 'Hash of the tool''s config and credential and the secrets that they name. A change resets protocol, discovery, session and tool list.';
 comment on column public.agent_mcp_connections.tools_listed_at is 'When the server last listed its tools. Null requests a new list.';
+comment on column public.agent_mcp_connections.prepared_by is 'The release that converted the definitions of the last list. A later one converts them again.';
 comment on column public.agent_mcp_connections.was_listed is 'On the connection without a user: the server has sent a list of its tools to anyone, so that tools that appear later need an approval.';
 comment on column public.agent_mcp_connections.listing_started_at is 'Last heartbeat of the caller that is listing the server''s tools, for which other callers wait. Null when no caller is listing.';
 comment on column public.agent_mcp_connections.listing_failed_at is 'When listing the server''s tools last failed; it is not tried again for a while. Null after a successful list.';
@@ -10957,7 +11302,6 @@ end;
 $$;
 comment on function private.named_secrets(jsonb) is
   'Names of the secrets that the headers and query parameters of a tool''s config refer to.';
-revoke all on function private.named_secrets(jsonb) from public;
 grant execute on function private.named_secrets(jsonb) to service_role;
 
 create function private.tool_config_hash(p_tool public.tools)
@@ -10987,7 +11331,6 @@ end;
 $$;
 comment on function private.tool_config_hash(public.tools) is
   'Fingerprint of everything that a connection depends on: the row of tools and the secrets that it names, because a replaced secret may belong to another account.';
-revoke all on function private.tool_config_hash(public.tools) from public;
 grant execute on function private.tool_config_hash(public.tools) to service_role;
 
 create function private.connection_of(p_tool_id uuid, p_user_id uuid)
@@ -11014,7 +11357,6 @@ end;
 $$;
 comment on function private.connection_of(uuid, uuid) is
   'The connection of a tool server and user (null: the service); all null when there is none.';
-revoke all on function private.connection_of(uuid, uuid) from public;
 grant execute on function private.connection_of(uuid, uuid) to service_role;
 
 create function private.ensure_connection(p_tool_id uuid, p_user_id uuid)
@@ -11049,7 +11391,6 @@ end;
 $$;
 comment on function private.ensure_connection(uuid, uuid) is
   'Returns the connection of a tool server and user (null: the service). Creates a missing one, and resets one whose row of tools, or a secret that the row names, has changed. Called by the gateway.';
-revoke all on function private.ensure_connection(uuid, uuid) from public;
 grant execute on function private.ensure_connection(uuid, uuid) to service_role;
 
 create function private.request_listing(p_tool_id uuid, p_user_id uuid)
@@ -11063,7 +11404,6 @@ as $$
 $$;
 comment on function private.request_listing(uuid, uuid) is
   'Requests a new tool list for a user''s connection, because a server may offer other tools to another account.';
-revoke all on function private.request_listing(uuid, uuid) from public;
 
 create function private.begin_listing(p_connection_id uuid)
 returns boolean
@@ -11083,7 +11423,6 @@ end;
 $$;
 comment on function private.begin_listing(uuid) is
   'Returns true to the one caller that may now list the server''s tools. That caller calls continue_listing() while it works; record_tools(), fail_listing() or end_listing() ends it. Called by the gateway.';
-revoke all on function private.begin_listing(uuid) from public;
 
 create function private.continue_listing(p_connection_id uuid)
 returns void
@@ -11096,7 +11435,6 @@ as $$
 $$;
 comment on function private.continue_listing(uuid) is
   'Renews the caller''s right to list, every second. When a caller dies, another may soon list instead, so that agents do not wait long for their tools. Called by the gateway.';
-revoke all on function private.continue_listing(uuid) from public;
 
 create function private.end_listing(p_connection_id uuid)
 returns void
@@ -11109,7 +11447,6 @@ as $$
 $$;
 comment on function private.end_listing(uuid) is
   'Ends the caller''s right to list when another caller has listed in the meantime. Called by the gateway.';
-revoke all on function private.end_listing(uuid) from public;
 
 create function private.record_connection_failure(p_connection_id uuid)
 returns void
@@ -11128,7 +11465,6 @@ as $$
 $$;
 comment on function private.record_connection_failure(uuid) is
   'Counts a failure to reach a server. The third in a row sets health to failing. The fifth opens the circuit breaker for 30 seconds, and each further one for twice as long, at most ten minutes.';
-revoke all on function private.record_connection_failure(uuid) from public;
 
 create function private.record_connection_answer(p_connection_id uuid)
 returns void
@@ -11143,7 +11479,6 @@ as $$
 $$;
 comment on function private.record_connection_answer(uuid) is
   'Closes the circuit breaker: the server answered, even if with an error of its tool.';
-revoke all on function private.record_connection_answer(uuid) from public;
 
 create function private.begin_probe(p_connection_id uuid)
 returns boolean
@@ -11160,7 +11495,6 @@ end;
 $$;
 comment on function private.begin_probe(uuid) is
   'True for the one call that may try a server whose circuit breaker is half open. Called by the gateway.';
-revoke all on function private.begin_probe(uuid) from public;
 
 create function private.fail_listing(p_connection_id uuid, p_error jsonb, p_is_unreachable boolean)
 returns void
@@ -11180,7 +11514,6 @@ end;
 $$;
 comment on function private.fail_listing(uuid, jsonb, boolean) is
   'Records that listing a server''s tools failed. A server that could not be reached also counts a connection failure. Called by the gateway.';
-revoke all on function private.fail_listing(uuid, jsonb, boolean) from public;
 
 -- gateway/definition_approvals.sql
 
@@ -11202,7 +11535,6 @@ end;
 $$;
 comment on function private.approved_tool_hashes(uuid) is
   'Fingerprints of a server''s definitions that are approved for all users: {tool name: [hash, …]}; the empty name stands for the server''s instructions.';
-revoke all on function private.approved_tool_hashes(uuid) from public;
 
 create function private.approved_hashes(p_connection public.agent_mcp_connections)
 returns jsonb
@@ -11228,7 +11560,6 @@ end;
 $$;
 comment on function private.approved_hashes(public.agent_mcp_connections) is
   'Fingerprints that are approved for a connection: those for all users, and the first that its user''s own account received.';
-revoke all on function private.approved_hashes(public.agent_mcp_connections) from public;
 
 create function private.is_own_account(p_connection public.agent_mcp_connections)
 returns boolean
@@ -11245,7 +11576,6 @@ end;
 $$;
 comment on function private.is_own_account(public.agent_mcp_connections) is
   'True when a connection uses its user''s own credential, for which a server may list tools that other users do not see.';
-revoke all on function private.is_own_account(public.agent_mcp_connections) from public;
 
 create function private.record_first_list(p_tool_id uuid, p_is_list boolean)
 returns boolean
@@ -11268,7 +11598,6 @@ end;
 $$;
 comment on function private.record_first_list(uuid, boolean) is
   'True when a server has sent a list of its tools before, to anyone. With p_is_list, records that it has sent one now. Concurrent first lists are serialized.';
-revoke all on function private.record_first_list(uuid, boolean) from public;
 
 create function private.pin_definitions(p_connection_id uuid, p_hashes jsonb, p_holds_new boolean)
 returns jsonb
@@ -11318,7 +11647,6 @@ end;
 $$;
 comment on function private.pin_definitions(uuid, jsonb, boolean) is
   'Approves new definitions {name: hash, or null when there is none} when the server is listed for the first time, by anyone, or when new ones need no approval; for a user''s own account only for this user, and returns the fingerprints that are approved for the connection.';
-revoke all on function private.pin_definitions(uuid, jsonb, boolean) from public;
 
 create function private.holds_new_definitions(p_config jsonb)
 returns boolean
@@ -11331,7 +11659,6 @@ as $$
 $$;
 comment on function private.holds_new_definitions(jsonb) is
   'True when definitions that a server adds after its first list need an approval: always, unless its row says that the server is trusted or that new tools are approved.';
-revoke all on function private.holds_new_definitions(jsonb) from public;
 
 create function private.instructions_of(p_connection public.agent_mcp_connections)
 returns text
@@ -11344,7 +11671,6 @@ begin
 end;
 $$;
 comment on function private.instructions_of(public.agent_mcp_connections) is 'The instructions that a server gives for models.';
-revoke all on function private.instructions_of(public.agent_mcp_connections) from public;
 
 create function private.instructions_hash(p_connection public.agent_mcp_connections)
 returns text
@@ -11357,7 +11683,6 @@ begin
 end;
 $$;
 comment on function private.instructions_hash(public.agent_mcp_connections) is 'SHA-256 of a server''s instructions, in hex.';
-revoke all on function private.instructions_hash(public.agent_mcp_connections) from public;
 
 create function private.are_instructions_approved(p_connection public.agent_mcp_connections)
 returns boolean
@@ -11386,7 +11711,6 @@ end;
 $$;
 comment on function private.are_instructions_approved(public.agent_mcp_connections) is
   'True when a server''s instructions may be passed on to models.';
-revoke all on function private.are_instructions_approved(public.agent_mcp_connections) from public;
 
 create function private.record_connection_state(p_connection_id uuid, p_state jsonb)
 returns void
@@ -11416,7 +11740,6 @@ end;
 $$;
 comment on function private.record_connection_state(uuid, jsonb) is
   'Stores what was negotiated with a server: {protocol, discovery, session}. Approves the first instructions of a server. Called by the gateway.';
-revoke all on function private.record_connection_state(uuid, jsonb) from public;
 
 create function private.approve_tool_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
 returns text
@@ -11492,7 +11815,6 @@ end;
 $$;
 comment on function private.approve_tool_definition(uuid, text, text) is
   'Approves a tool''s definition. Definer: operators may not write the cache of tools; assert_operator() checks the caller.';
-revoke all on function private.approve_tool_definition(uuid, text, text) from public;
 
 create function public.approve_tool_definition(
   p_connection_id uuid, p_tool_name text, p_definition_hash text default null
@@ -11532,7 +11854,71 @@ as $$
 $$;
 comment on function private.newest_versions(jsonb) is
   'The newest version of each tool in [{name, version}]. Older versions are not listed; the server still implements them.';
-revoke all on function private.newest_versions(jsonb) from public;
+
+create unlogged table private.prepared_tools (
+  connection_id uuid not null references public.agent_mcp_connections (id) on delete cascade,
+  definition_hash text not null,
+  openai_schema jsonb not null,
+  schema_losses jsonb not null,
+  primary key (connection_id, definition_hash)
+);
+comment on table private.prepared_tools is
+  'Converted definitions of lists that are not complete yet, so that a caller that dies leaves its work to the next one. record_tools() deletes them.';
+alter table private.prepared_tools enable row level security;
+
+create function private.forms_of(p_connection_id uuid)
+returns table (definition_hash text, openai_schema jsonb, schema_losses jsonb)
+language sql
+stable
+set search_path = ''
+as $$
+  select prepared.definition_hash, prepared.openai_schema, prepared.schema_losses
+  from private.prepared_tools as prepared
+  where prepared.connection_id = p_connection_id
+  union all
+  select form.hash, form.openai_schema, form.schema_losses
+  from public.agent_mcp_connections as connection
+  join public.mcp_tools_cache as cached on cached.connection_id = connection.id
+  cross join lateral (
+    values
+      (cached.definition_hash, cached.openai_schema, cached.schema_losses),
+      (cached.held_definition ->> 'hash', cached.held_definition -> 'openai_schema', cached.held_definition -> 'schema_losses')
+  ) as form (hash, openai_schema, schema_losses)
+  -- Another release may convert in another way.
+  where connection.id = p_connection_id and connection.prepared_by = private.schema_version() and form.hash is not null;
+$$;
+comment on function private.forms_of(uuid) is 'The stored forms of a connection''s definitions, as this release converts them: these need not be converted again when the server lists them. Called by the gateway.';
+
+create function private.prepare_tools(p_connection_id uuid, p_tools jsonb)
+returns void
+language sql
+set search_path = ''
+as $$
+  insert into private.prepared_tools (connection_id, definition_hash, openai_schema, schema_losses)
+  select p_connection_id, tool.hash, tool.openai_schema, tool.schema_losses
+  from jsonb_to_recordset(p_tools) as tool (hash text, openai_schema jsonb, schema_losses jsonb)
+  on conflict do nothing;
+$$;
+comment on function private.prepare_tools(uuid, jsonb) is
+  'Stores converted definitions [{hash, openai_schema, schema_losses}] of a list that is not complete yet. Called by the gateway.';
+
+create function private.with_forms(p_connection_id uuid, p_tools jsonb)
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select coalesce(jsonb_agg(
+    case when form.definition_hash is null then listed.tool else listed.tool || jsonb_build_object(
+      'openai_schema', form.openai_schema, 'schema_losses', form.schema_losses) end
+    order by listed.place), '[]')
+  from jsonb_array_elements(p_tools) with ordinality as listed (tool, place)
+  left join (
+    select distinct on (stored.definition_hash) stored.* from private.forms_of(p_connection_id) as stored
+  ) as form on form.definition_hash = listed.tool ->> 'hash' and listed.tool -> 'openai_schema' = 'null';
+$$;
+comment on function private.with_forms(uuid, jsonb) is
+  'The tools [{hash, openai_schema}] of a list, with the stored forms of those that were sent without.';
 
 create function private.record_tools(p_connection_id uuid, p_listing jsonb)
 returns int
@@ -11540,7 +11926,7 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_tools jsonb := private.newest_versions(p_listing -> 'tools');
+  v_tools jsonb := private.with_forms(p_connection_id, private.newest_versions(p_listing -> 'tools'));
   v_is_remote boolean := (p_listing ->> 'is_remote')::boolean;
   v_pin jsonb;
   v_changed int;
@@ -11596,8 +11982,9 @@ begin
       select 1 from jsonb_array_elements(v_tools) as tool where tool ->> 'name' = cached.tool_name
     );
 
+  delete from private.prepared_tools as prepared where prepared.connection_id = p_connection_id;
   update public.agent_mcp_connections connection
-  set tools_listed_at = clock_timestamp(), dropped_tools = coalesce(p_listing -> 'dropped', '[]'),
+  set tools_listed_at = clock_timestamp(), prepared_by = private.schema_version(), dropped_tools = coalesce(p_listing -> 'dropped', '[]'),
       listing_started_at = null, listing_failed_at = null, listing_error = null
   where connection.id = p_connection_id;
   if v_is_remote then
@@ -11607,8 +11994,7 @@ begin
 end;
 $$;
 comment on function private.record_tools(uuid, jsonb) is
-  'Stores the complete list of a server {tools: [{name, version, schema, openai_schema, schema_losses, hash, scopes}], dropped, is_remote, is_trusted, holds_new}. Keeps the newest of several versions of a tool, writes only rows that differ, removes tools that are missing from the list, and holds back unapproved definitions of remote servers unless the operator trusts the server. Returns how many rows were written. Called by the gateway.';
-revoke all on function private.record_tools(uuid, jsonb) from public;
+  'Stores the complete list of a server {tools: [{name, version, schema, openai_schema, schema_losses, hash, scopes}], dropped, is_remote, is_trusted, holds_new}. Keeps the newest of several versions of a tool, writes only rows that differ, removes tools that are missing from the list, takes the stored forms of tools that come without, and holds back unapproved definitions of remote servers unless the operator trusts the server. Returns how many rows were written. Called by the gateway.';
 
 create function private.delete_outdated_parameters()
 returns trigger
@@ -11623,7 +12009,6 @@ end;
 $$;
 comment on function private.delete_outdated_parameters() is
   'Row trigger: deletes learned arguments when the schema of the arguments changes, because they are no example for the new schema.';
-revoke all on function private.delete_outdated_parameters() from public;
 
 create trigger delete_outdated_parameters before update of tool_schema on public.mcp_tools_cache
   for each row when (old.tool_schema -> 'inputSchema' is distinct from new.tool_schema -> 'inputSchema')
@@ -11662,7 +12047,6 @@ as $$
 $$;
 comment on function private.report_absent_tools(uuid, jsonb) is
   'Adds a warning to a task, and an event to its trace, for each server [{server, code, message}] that could not list its tools. Called by the gateway.';
-revoke all on function private.report_absent_tools(uuid, jsonb) from public;
 
 -- gateway/oauth.sql
 
@@ -11761,7 +12145,6 @@ end;
 $$;
 comment on function private.delete_credential_secret() is
   'Row trigger: deletes a user''s credential or model key from Vault with its row. Definer: the role that deletes a user, a tool or a provider may not write to Vault.';
-revoke all on function private.delete_credential_secret() from public;
 create trigger delete_credential_secret after delete on public.user_tool_credentials
   for each row execute function private.delete_credential_secret();
 create trigger delete_credential_secret after delete on public.user_provider_keys
@@ -11780,7 +12163,6 @@ end;
 $$;
 comment on function private.delete_oauth_connection() is
   'Row trigger: deletes an OAuth connection when the user replaces it with a secret. Definer: the service may not write oauth_connections.';
-revoke all on function private.delete_oauth_connection() from public;
 create trigger delete_oauth_connection after update on public.user_tool_credentials
   for each row when (old.type = 'oauth' and new.type = 'secret')
   execute function private.delete_oauth_connection();
@@ -11798,7 +12180,6 @@ end;
 $$;
 comment on function private.delete_refresh_secret() is
   'Row trigger: deletes a connection''s refresh token from Vault. Definer: the role that deletes a user or a tool may not write to Vault.';
-revoke all on function private.delete_refresh_secret() from public;
 create trigger delete_refresh_secret after delete on private.oauth_connections
   for each row when (old.refresh_secret_name is not null)
   execute function private.delete_refresh_secret();
@@ -11816,7 +12197,6 @@ end;
 $$;
 comment on function private.delete_oauth_verifier() is
   'Row trigger: deletes a request''s code verifier from Vault. Definer: the role that deletes a user or a tool may not write to Vault.';
-revoke all on function private.delete_oauth_verifier() from public;
 create trigger delete_oauth_verifier after delete on private.oauth_requests
   for each row execute function private.delete_oauth_verifier();
 
@@ -11852,7 +12232,6 @@ end;
 $$;
 comment on function private.record_oauth_tokens(uuid, jsonb) is
   'Replaces a connection''s tokens in Vault with {access_token, refresh_token, expires_in (seconds), scope}. Raises SECRET_INVALID.';
-revoke all on function private.record_oauth_tokens(uuid, jsonb) from public;
 
 create function private.resolve_tool_credential(p_tool_id uuid, p_user_id uuid, p_is_agent boolean default false)
 returns jsonb
@@ -11888,7 +12267,6 @@ end;
 $$;
 comment on function private.resolve_tool_credential(uuid, uuid, boolean) is
   'The credential for a tool call: {secret, is_own, connection}. For a user''s own OAuth connection, connection is {credential_id, generation, is_stale, needs_authorization}, and no other credential replaces it; otherwise secret is that of resolve_tool_secret(). Raises SECRET_NOT_FOUND, CREDENTIAL_REQUIRED. Called by the tool gateway.';
-revoke all on function private.resolve_tool_credential(uuid, uuid, boolean) from public;
 
 create function private.end_authorization(p_credential_id uuid)
 returns void
@@ -11910,7 +12288,6 @@ end;
 $$;
 comment on function private.end_authorization(uuid) is
   'Deletes the tokens of a connection that can no longer be renewed. Its user must connect again.';
-revoke all on function private.end_authorization(uuid) from public;
 
 create function private.begin_token_refresh(p_credential_id uuid, p_generation int)
 returns jsonb
@@ -11941,15 +12318,14 @@ begin
     'kind', 'begun',
     'authorization_server', v_connection.authorization_server,
     'client_id', v_connection.client_id,
-    'client_secret', private.secret_value(v_connection.client_secret_name),
+    'client_secret', private.oauth_client_secret(v_own.tool_id, v_connection.client_secret_name, v_connection.authorization_server),
     'resource', v_connection.resource,
     'refresh_token', private.secret_value(v_connection.refresh_secret_name)
   );
 end;
 $$;
 comment on function private.begin_token_refresh(uuid, int) is
-  'Decides what a caller with the token of a generation does next: begun (this caller alone renews; the result has all it needs), busy (another caller renews), renewed (with the newer token) or ended (the user must connect again). Called by the gateway.';
-revoke all on function private.begin_token_refresh(uuid, int) from public;
+  'Decides what a caller with the token of a generation does next: begun (this caller alone renews; the result has all it needs), busy (another caller renews), renewed (with the newer token) or ended (the user must connect again). Raises AUTHORIZATION_REQUIRED, SECRET_NOT_FOUND as oauth_client_secret(). Called by the gateway.';
 
 create function private.end_token_refresh(p_credential_id uuid, p_generation int, p_tokens jsonb)
 returns boolean
@@ -11970,7 +12346,6 @@ end;
 $$;
 comment on function private.end_token_refresh(uuid, int, jsonb) is
   'Stores renewed tokens of that generation; false when the connection was ended or replaced in the meantime. Called by the gateway.';
-revoke all on function private.end_token_refresh(uuid, int, jsonb) from public;
 
 create function private.fail_token_refresh(p_credential_id uuid, p_generation int, p_is_refused boolean)
 returns void
@@ -11988,7 +12363,6 @@ end;
 $$;
 comment on function private.fail_token_refresh(uuid, int, boolean) is
   'Ends a renewal that failed, so that another caller may renew. A refusal by the server ends the authorization of that generation. Called by the gateway.';
-revoke all on function private.fail_token_refresh(uuid, int, boolean) from public;
 
 -- gateway/oauth_connecting.sql
 
@@ -12008,7 +12382,6 @@ as $$
 $$;
 comment on function private.oauth_client(text, text) is
   'The client {client_id, client_secret_name} that is registered with an authorization server, or null. Called by mcp-oauth.';
-revoke all on function private.oauth_client(text, text) from public;
 
 create function private.record_oauth_client(p_client jsonb)
 returns void
@@ -12036,7 +12409,6 @@ end;
 $$;
 comment on function private.record_oauth_client(jsonb) is
   'Stores a registered client {issuer, redirect_url, client_id, client_secret, expires_at_seconds} for all users who connect later. Called by mcp-oauth.';
-revoke all on function private.record_oauth_client(jsonb) from public;
 
 create function private.delete_oauth_client(p_issuer text, p_client_id text)
 returns void
@@ -12048,7 +12420,6 @@ as $$
 $$;
 comment on function private.delete_oauth_client(text, text) is
   'Deletes a registered client that its authorization server no longer accepts. Called by the gateway.';
-revoke all on function private.delete_oauth_client(text, text) from public;
 
 create function private.pin_oauth_issuer(p_tool_id uuid, p_client_id text, p_issuer text)
 returns boolean
@@ -12068,7 +12439,48 @@ end;
 $$;
 comment on function private.pin_oauth_issuer(uuid, text, text) is
   'True when a tool''s client, which an operator registered, may be used with this issuer: the first issuer it was used with, until the operator registers another client. Called by mcp-oauth.';
-revoke all on function private.pin_oauth_issuer(uuid, text, text) from public;
+
+create function private.oauth_client_may_be_used(
+  p_tool_id uuid, p_secret_name text, p_authorization_server jsonb
+)
+returns boolean
+language sql
+stable
+set search_path = ''
+as $$
+  select p_secret_name is null
+    or starts_with(p_secret_name, 'supaswarm/oauth/client/')
+    or exists (
+      select from public.tools as tool
+      where tool.id = p_tool_id and tool.config #>> '{oauth,client_secret,secret}' = p_secret_name
+        and private.host_of(coalesce(tool.config #>> '{oauth,issuer}', p_authorization_server ->> 'issuer'))
+          = private.host_of(p_authorization_server ->> 'issuer')
+    );
+$$;
+comment on function private.oauth_client_may_be_used(uuid, text, jsonb) is
+  'Whether a connection''s client is without a secret, was registered by the project itself with the authorization server {issuer}, or is still the one that the tool''s document names for it.';
+
+create function private.oauth_client_secret(p_tool_id uuid, p_secret_name text, p_authorization_server jsonb)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_tool public.tools;
+begin
+  select * into v_tool from public.tools where id = p_tool_id;
+  if not private.oauth_client_may_be_used(p_tool_id, p_secret_name, p_authorization_server) then
+    perform private.raise_error('AUTHORIZATION_REQUIRED',
+      format('Cannot use the connection to %L: its OAuth client is no longer the one that the server''s settings name', v_tool.slug),
+      'Connect the account again.');
+  end if;
+  perform private.assert_secret_is_bound(private.document_of_tool(v_tool), p_secret_name);
+  return private.secret_value(p_secret_name);
+end;
+$$;
+comment on function private.oauth_client_secret(uuid, text, jsonb) is
+  'The client secret of a connection to a tool for its authorization server; null for a public client. Raises AUTHORIZATION_REQUIRED for another client than the tool''s, SECRET_NOT_FOUND for a secret that the tool waits for.';
 
 -- The authorization flow ---------------------------------------------------------------------------
 
@@ -12105,7 +12517,6 @@ end;
 $$;
 comment on function private.begin_oauth(jsonb) is
   'Stores a pending authorization {state_hash, user_id, tool_id, code_verifier, server_url, authorization_server, client_id, client_secret_name, redirect_url, resource, scope, return_to} for ten minutes, at most ten per user, and returns when it expires. Called by mcp-oauth.';
-revoke all on function private.begin_oauth(jsonb) from public;
 
 create function private.find_oauth_request(p_state_hash text)
 returns jsonb
@@ -12119,7 +12530,6 @@ as $$
 $$;
 comment on function private.find_oauth_request(text) is
   'The addresses {redirect_url, return_to} of a pending authorization; null when there is none with this state. Called by mcp-oauth.';
-revoke all on function private.find_oauth_request(text) from public;
 
 create function private.take_oauth_request(p_state_hash text, p_user_id uuid)
 returns jsonb
@@ -12148,7 +12558,7 @@ begin
     'authorization_server', v_request.authorization_server,
     'client_id', v_request.client_id,
     'client_secret_name', v_request.client_secret_name,
-    'client_secret', private.secret_value(v_request.client_secret_name),
+    'client_secret', private.oauth_client_secret(v_request.tool_id, v_request.client_secret_name, v_request.authorization_server),
     'redirect_url', v_request.redirect_url,
     'resource', v_request.resource,
     'scope', v_request.scope,
@@ -12157,8 +12567,7 @@ begin
 end;
 $$;
 comment on function private.take_oauth_request(text, uuid) is
-  'Deletes and returns a pending authorization of this user, with its code verifier; null for any other. Called by mcp-oauth.';
-revoke all on function private.take_oauth_request(text, uuid) from public;
+  'Deletes and returns a pending authorization of this user, with its code verifier; null for any other. Raises AUTHORIZATION_REQUIRED, SECRET_NOT_FOUND as oauth_client_secret(). Called by mcp-oauth.';
 
 create function private.record_oauth_connection(p_connection jsonb, p_tokens jsonb)
 returns void
@@ -12192,7 +12601,6 @@ end;
 $$;
 comment on function private.record_oauth_connection(jsonb, jsonb) is
   'Creates or replaces a user''s connection from the result of take_oauth_request() and the granted tokens. Called by mcp-oauth.';
-revoke all on function private.record_oauth_connection(jsonb, jsonb) from public;
 
 create function private.end_oauth_connection(p_tool_slug text, p_user_id uuid)
 returns jsonb
@@ -12214,7 +12622,14 @@ begin
   select jsonb_build_object(
     'authorization_server', connection.authorization_server,
     'client_id', connection.client_id,
-    'client_secret', private.secret_value(connection.client_secret_name),
+    -- Without it, the tokens are deleted here, and the server may refuse to revoke them.
+    'client_secret', case
+      when private.oauth_client_may_be_used(v_own.tool_id, connection.client_secret_name, connection.authorization_server)
+        and not private.is_awaited_secret((
+          select private.document_of_tool(tool) from public.tools as tool where tool.id = v_own.tool_id
+        ), connection.client_secret_name)
+        then private.secret_value(connection.client_secret_name)
+    end,
     'access_token', private.secret_value(v_own.vault_secret_name),
     'refresh_token', private.secret_value(connection.refresh_secret_name)
   )
@@ -12228,7 +12643,6 @@ end;
 $$;
 comment on function private.end_oauth_connection(text, uuid) is
   'Deletes a user''s connection with its tokens and returns what is needed to revoke them; null when there is none. Called by mcp-oauth.';
-revoke all on function private.end_oauth_connection(text, uuid) from public;
 
 -- gateway/learning.sql
 
@@ -12283,7 +12697,6 @@ end;
 $$;
 comment on function private.parameter_shape(jsonb, jsonb, int) is
   'The keys, types, formats and enum values of arguments, without other values; below p_max_depth levels only the type. Keys that the schema does not declare are omitted, because they may be data.';
-revoke all on function private.parameter_shape(jsonb, jsonb, int) from public;
 grant execute on function private.parameter_shape(jsonb, jsonb, int) to service_role;
 
 create function private.storable_parameters(
@@ -12335,7 +12748,6 @@ end;
 $$;
 comment on function private.storable_parameters(jsonb, int, int, int) is
   'Arguments in the form that may be stored: without values under keys that name a secret, without text that looks like a key or token, with texts and lists cut to the given lengths (null items: whole lists), and without values below p_max_depth levels.';
-revoke all on function private.storable_parameters(jsonb, int, int, int) from public;
 grant execute on function private.storable_parameters(jsonb, int, int, int) to service_role;
 
 create function private.example_parameters(p_parameters jsonb)
@@ -12365,7 +12777,6 @@ end;
 $$;
 comment on function private.example_parameters(jsonb) is
   'Arguments as an example for the next call: storable_parameters() with at most 4,096 characters. To fit, long texts and lists are cut more and more. The remaining items of a list still match the tool''s schema.';
-revoke all on function private.example_parameters(jsonb) from public;
 grant execute on function private.example_parameters(jsonb) to service_role;
 
 create function private.max_examples()
@@ -12377,7 +12788,6 @@ as $$
   select 10;
 $$;
 comment on function private.max_examples() is 'How many sets of arguments that worked are kept for a tool.';
-revoke all on function private.max_examples() from public;
 grant execute on function private.max_examples() to service_role;
 
 create function private.append_parameters(p_sets jsonb, p_set jsonb)
@@ -12405,7 +12815,6 @@ end;
 $$;
 comment on function private.append_parameters(jsonb, jsonb) is
   'The ten most recent distinct sets, newest last. A repeated set moves to the end.';
-revoke all on function private.append_parameters(jsonb, jsonb) from public;
 grant execute on function private.append_parameters(jsonb, jsonb) to service_role;
 
 create function private.without_parameters(p_sets jsonb, p_set jsonb)
@@ -12419,7 +12828,6 @@ as $$
   where item.value <> p_set;
 $$;
 comment on function private.without_parameters(jsonb, jsonb) is 'The sets without the given one.';
-revoke all on function private.without_parameters(jsonb, jsonb) from public;
 
 create function private.renew_shared_definition(p_service_id uuid, p_cached_id uuid)
 returns boolean
@@ -12449,7 +12857,6 @@ end;
 $$;
 comment on function private.renew_shared_definition(uuid, uuid) is
   'Copies the definition of a user''s row to the connection without a user if it is newer than that connection''s own, and returns true if it did. Learned arguments of another argument schema are deleted.';
-revoke all on function private.renew_shared_definition(uuid, uuid) from public;
 grant execute on function private.renew_shared_definition(uuid, uuid) to service_role;
 
 create function private.learn_parameters(
@@ -12532,7 +12939,6 @@ end;
 $$;
 comment on function private.learn_parameters(uuid, text, jsonb) is
   'Stores the arguments of a successful call on the caller''s own connection, and their shape on the connection without a user. Calls within a second after another teach only new arguments, while there are fewer than max_examples(). Called by the gateway.';
-revoke all on function private.learn_parameters(uuid, text, jsonb) from public;
 grant execute on function private.learn_parameters(uuid, text, jsonb) to service_role;
 
 create function public.record_mcp_tool_execution(
@@ -12589,7 +12995,6 @@ end;
 $$;
 comment on function private.learned_parameters(uuid, text) is
   'Arguments of earlier successful calls with the tools of a connection, or with one of them: the sets of the connection''s user, or else (is_shape) the shapes from all users. Called by the gateway after a failed call outside tasks, and for lists of tools.';
-revoke all on function private.learned_parameters(uuid, text) from public;
 grant execute on function private.learned_parameters(uuid, text) to service_role;
 
 create function private.learned_sets(p_connection_id uuid, p_tool_name text, p_parameters jsonb)
@@ -12610,7 +13015,6 @@ end;
 $$;
 comment on function private.learned_sets(uuid, text, jsonb) is
   'What a successful call with these arguments adds: [the set that its user sees, the shape that all users see].';
-revoke all on function private.learned_sets(uuid, text, jsonb) from public;
 
 create function private.delete_parameters(p_execution_id uuid)
 returns int
@@ -12656,7 +13060,6 @@ end;
 $$;
 comment on function private.delete_parameters(uuid) is
   'Deletes the arguments that a call added, for its user and as a shape for all, because the call got a bad grade. Returns how many of the user''s own sets were removed. The next successful call with the same arguments adds them again.';
-revoke all on function private.delete_parameters(uuid) from public;
 
 create function private.record_connection_success(p_connection_id uuid)
 returns void
@@ -12675,8 +13078,7 @@ begin
 end;
 $$;
 comment on function private.record_connection_success(uuid) is
-  'Marks a connection healthy because its server answered. Writes at most once a second. Called by the gateway.';
-revoke all on function private.record_connection_success(uuid) from public;
+  'Marks a connection healthy because its server answered. Throttled to one write a second. Called by the gateway.';
 grant execute on function private.record_connection_success(uuid) to service_role;
 
 create function public.record_mcp_tool_success(p_connection_id uuid)
@@ -12729,7 +13131,6 @@ end;
 $$;
 comment on function private.is_approval_condition(jsonb) is
   'True for a condition of a rule: {argument: JSON Pointer, operator, value} or {data_flow}.';
-revoke all on function private.is_approval_condition(jsonb) from public;
 
 create function private.are_approval_conditions(p_conditions jsonb)
 returns boolean
@@ -12740,6 +13141,7 @@ as $$
 begin
   return jsonb_typeof(p_conditions) = 'array'
     and jsonb_array_length(p_conditions) between 1 and 20
+    and not private.is_nested_too_deep(p_conditions)
     and length(p_conditions::text) <= 20000
     and not exists (
       select from jsonb_array_elements(p_conditions) as condition where not private.is_approval_condition(condition)
@@ -12748,7 +13150,6 @@ end;
 $$;
 comment on function private.are_approval_conditions(jsonb) is
   'True for a list of 1 to 20 conditions, 20,000 characters at most. A check of agent_approvals.';
-revoke all on function private.are_approval_conditions(jsonb) from public;
 
 create table public.agent_approvals (
   id uuid primary key default private.new_id(),
@@ -12813,7 +13214,6 @@ end;
 $$;
 comment on function private.approval_rules(uuid, uuid, text, uuid) is
   'The rules [{ask, conditions}] for a tool of an agent (p_tool_id null: a tool of the model''s provider) in the jobs of a user: at most the one for everyone and the user''s own.';
-revoke all on function private.approval_rules(uuid, uuid, text, uuid) from public;
 
 create function private.approval_of_call(p_call jsonb, p_tool_id uuid, p_tool_name text, p_user_id uuid)
 returns jsonb
@@ -12856,7 +13256,6 @@ end;
 $$;
 comment on function private.approval_of_call(jsonb, uuid, text, uuid) is
   'What is known about the approval of an agent''s call {server, caller, step_seq}: {rules: approval_rules(), approved_arguments: those that a person has approved for this step and tool, or null}. Null when no agent calls.';
-revoke all on function private.approval_of_call(jsonb, uuid, text, uuid) from public;
 
 create function private.set_approval(p_agent text, p_tool text, p_ask text, p_conditions jsonb, p_tool_name text)
 returns void
@@ -12911,7 +13310,6 @@ end;
 $$;
 comment on function private.set_approval(text, text, text, jsonb, text) is
   'Writes a user''s own rule. Definer: users may not write agent_approvals; the function checks the caller and writes only the caller''s rules.';
-revoke all on function private.set_approval(text, text, text, jsonb, text) from public;
 
 create function public.set_approval(
   p_agent text, p_tool text, p_ask text, p_conditions jsonb default null, p_tool_name text default '*'
@@ -12958,7 +13356,6 @@ end;
 $$;
 comment on function private.tools_of_agent(uuid, uuid) is
   'The tools of an agent, as agent_tools has them or, in a task (null: none) that changes the agent''s tools, as the task has them. allowed_tools as in agent_tools. Calls also need the scopes of the task''s owner.';
-revoke all on function private.tools_of_agent(uuid, uuid) from public;
 -- get_agent_mcp_tools() runs with the rights of its caller.
 grant execute on function private.tools_of_agent(uuid, uuid) to service_role;
 
@@ -13036,7 +13433,6 @@ end;
 $$;
 comment on function private.breaker_state(public.agent_mcp_connections) is
   'State of the circuit breaker. closed: calls run. open: calls fail immediately until retry_at. half_open: one call may try.';
-revoke all on function private.breaker_state(public.agent_mcp_connections) from public;
 
 create function private.connect_tool_server(p_tool_id uuid, p_user_id uuid)
 returns jsonb
@@ -13075,7 +13471,6 @@ end;
 $$;
 comment on function private.connect_tool_server(uuid, uuid) is
   'Creates a user''s connection to a server (null: the service''s) if there is none, and returns it with the row of tools in the form that the gateway reads: {tool, connection, tools_listed_at, listing_failed_at, listing_error, breaker, retry_at}.';
-revoke all on function private.connect_tool_server(uuid, uuid) from public;
 
 create function private.is_listing_due(p_server jsonb, p_max_age_seconds int)
 returns boolean
@@ -13091,7 +13486,6 @@ end;
 $$;
 comment on function private.is_listing_due(jsonb, int) is
   'True when a server (as returned by connect_tool_server()) should list its tools: its list is missing or old, and listing did not just fail.';
-revoke all on function private.is_listing_due(jsonb, int) from public;
 
 create function private.agent_tool_servers(
   p_agent_id uuid, p_user_id uuid, p_max_age_seconds int, p_task_id uuid default null
@@ -13111,7 +13505,6 @@ end;
 $$;
 comment on function private.agent_tool_servers(uuid, uuid, int, uuid) is
   'The active tool servers of an agent in a task (null: in none), and which of them should list their tools. Called by the gateway.';
-revoke all on function private.agent_tool_servers(uuid, uuid, int, uuid) from public;
 
 create function private.tool_call_user(p_caller jsonb)
 returns uuid
@@ -13147,7 +13540,6 @@ end;
 $$;
 comment on function private.tool_call_user(jsonb) is
   'The user on whose behalf a caller {user_id, task_id, agent_id} acts: inside a task, always the task''s owner. Called by the gateway.';
-revoke all on function private.tool_call_user(jsonb) from public;
 
 create function private.caller_scopes(p_caller jsonb, p_user_id uuid)
 returns text[]
@@ -13171,7 +13563,6 @@ end;
 $$;
 comment on function private.caller_scopes(jsonb, uuid) is
   'The scopes of a caller {task_id, client_id, is_service} who acts for that user; null: every scope. Called by the gateway.';
-revoke all on function private.caller_scopes(jsonb, uuid) from public;
 
 create function private.required_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
 returns jsonb
@@ -13187,13 +13578,12 @@ begin
   end if;
   return jsonb_build_object(
     'credential', private.resolve_tool_credential(p_tool.id, p_user_id, p_is_agent),
-    'named', private.resolve_named_secrets(v_named)
+    'named', private.resolve_named_secrets(p_names => v_named, p_tool_id => p_tool.id)
   );
 end;
 $$;
 comment on function private.required_call_secrets(public.tools, uuid, boolean) is
   'Everything that a tool call needs from Vault: {credential: resolve_tool_credential(), named: resolve_named_secrets() of the headers and query of its config}. Raises what these two raise when a secret is missing or may not be used for this call.';
-revoke all on function private.required_call_secrets(public.tools, uuid, boolean) from public;
 
 create function private.tool_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
 returns jsonb
@@ -13209,7 +13599,6 @@ end;
 $$;
 comment on function private.tool_call_secrets(public.tools, uuid, boolean) is
   'The result of required_call_secrets(), or null if it raises; the gateway then resolves the secrets itself and gets the error.';
-revoke all on function private.tool_call_secrets(public.tools, uuid, boolean) from public;
 
 create function private.begin_tool_call(p_call jsonb)
 returns jsonb
@@ -13327,7 +13716,6 @@ end;
 $$;
 comment on function private.begin_tool_call(jsonb) is
   'Everything that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent, is_guardrail, joins_session}, step_seq, is_charged, max_age_seconds} needs: the result of connect_tool_server() and {user_id, session_id, client_id (in a task the client that created its job), scopes (null: all), is_due, is_granted, is_allowed, approval: approval_of_call(), timeout_ms, max_input_bytes (null: no limit), retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached (the newest version, also for a call of an older one) or null, tool_names if cached is null}. Null when no such server is registered and active. Also charges the call to its rate limit, unless the server''s list is older than max_age_seconds (null: any age), and creates its session. Called by the gateway.';
-revoke all on function private.begin_tool_call(jsonb) from public;
 
 create function private.usable_servers(p_caller jsonb, p_server text default null)
 returns table (server jsonb, scopes jsonb)
@@ -13373,7 +13761,6 @@ end;
 $$;
 comment on function private.usable_servers(jsonb, text) is
   'The active servers, limited to those of the agent if the caller names one, with the caller''s connections and scopes (null: all). Called by the gateway.';
-revoke all on function private.usable_servers(jsonb, text) from public;
 
 create function private.begin_relay(p_tool_id uuid, p_user_id uuid)
 returns jsonb
@@ -13401,7 +13788,6 @@ end;
 $$;
 comment on function private.begin_relay(uuid, uuid) is
   'A server (as returned by connect_tool_server()) for a request that names no tool, such as one for resources or prompts, with {is_allowed, timeout_ms, retry_after_ms (0: not limited)} of the server''s policy. Charges the request to that policy''s rate limit. Called by the gateway.';
-revoke all on function private.begin_relay(uuid, uuid) from public;
 
 create function private.server_listing(p_tool_id uuid, p_user_id uuid, p_max_age_seconds int)
 returns jsonb
@@ -13461,7 +13847,6 @@ end;
 $$;
 comment on function private.server_listing(uuid, uuid, int) is
   'A server (as returned by connect_tool_server()) with {is_due, dropped, tools}: the cached tools, each with is_allowed by its policy and with arguments of earlier successful calls, the user''s own or else (is_shape) the shapes from all users. A quarantined tool also has its previously approved definition; with is_approved_anothers, this user may not read it. Called by the gateway.';
-revoke all on function private.server_listing(uuid, uuid, int) from public;
 
 -- models/tool_models.sql
 
@@ -13524,7 +13909,6 @@ as $$
 $$;
 comment on function private.is_compatible_provider(text) is
   'True for an active provider that speaks OpenAI''s wire format at an address of its own: Ollama, vLLM, OpenRouter and others.';
-revoke all on function private.is_compatible_provider(text) from public;
 
 create function private.named_provider(p_name text, p_tool_name text, p_supported text[])
 returns public.llm_providers
@@ -13553,7 +13937,6 @@ end;
 $$;
 comment on function private.named_provider(text, text, text[]) is
   'The active provider that a tool''s caller names. Raises TOOL_ARGUMENTS_INVALID for a provider that is not supported (null list: all are), PROVIDER_NOT_FOUND.';
-revoke all on function private.named_provider(text, text, text[]) from public;
 
 create function private.knows_model(p_provider public.llm_providers, p_model text)
 returns boolean
@@ -13566,7 +13949,6 @@ as $$
 $$;
 comment on function private.knows_model(public.llm_providers, text) is
   'True when the model is the provider''s default or has a price.';
-revoke all on function private.knows_model(public.llm_providers, text) from public;
 
 create function private.tool_model_candidates(p_models public.mcp_tool_models, p_named text, p_model text)
 returns table (provider public.llm_providers, model text)
@@ -13595,7 +13977,6 @@ as $$
 $$;
 comment on function private.tool_model_candidates(public.mcp_tool_models, text, text) is
   'The active providers that a tool supports, in the order in which they are called: the named one, one that has the named model, the default, the others. The named model applies only to the first; null is the provider''s default.';
-revoke all on function private.tool_model_candidates(public.mcp_tool_models, text, text) from public;
 
 create function private.begin_model_call(p_call jsonb)
 returns jsonb
@@ -13668,7 +14049,6 @@ end;
 $$;
 comment on function private.begin_model_call(jsonb) is
   'What a model call inside a tool {mcp_name, tool_name, provider, model, task_id, agent_id} needs: {candidates: [{provider, model, is_priced}], agent_slug}, with the candidates in the order in which they are called. The provider is the named one, else that of mcp_tool_models, else the calling agent''s. Raises TOOL_ARGUMENTS_INVALID, PROVIDER_NOT_FOUND, and BUDGET_EXCEEDED or PRICE_UNKNOWN for what the budget of the task''s job does not allow (fallbacks without a price are skipped). Called by the gateway.';
-revoke all on function private.begin_model_call(jsonb) from public;
 
 create function private.tool_model_options(p_mcp_name text, p_tool_name text)
 returns jsonb
@@ -13703,7 +14083,6 @@ as $$
 $$;
 comment on function private.tool_model_options(text, text) is
   'What a caller of a tool can choose: {providers, default_provider, default_model, models_by_provider} of active providers, with their default models and the models that have a price. Null without a row or an active provider. Called by the gateway for lists of tools.';
-revoke all on function private.tool_model_options(text, text) from public;
 
 -- servers/sql_context.sql
 
@@ -13730,7 +14109,6 @@ as $$
   select max(version) from private.sql_contexts;
 $$;
 comment on function private.sql_context_version() is 'The current version of the context, or null. Called with the SQL policy.';
-revoke all on function private.sql_context_version() from public;
 
 create function private.read_sql_context()
 returns jsonb
@@ -13745,7 +14123,6 @@ as $$
 $$;
 comment on function private.read_sql_context() is
   'The current context {version, document, content, published_at}, or null. Called by the SQL tools when the version has changed.';
-revoke all on function private.read_sql_context() from public;
 
 create function private.publish_sql_context(p_content text, p_document jsonb)
 returns int
@@ -13771,7 +14148,6 @@ end;
 $$;
 comment on function private.publish_sql_context(text, jsonb) is
   'Publishes a context and returns its version; the current version is returned when its content is the same. The last 50 versions are kept.';
-revoke all on function private.publish_sql_context(text, jsonb) from public;
 
 -- gateway/recording.sql
 
@@ -13809,7 +14185,6 @@ end;
 $$;
 comment on function private.failures_in_a_row(uuid, uuid, text) is
   'How often a tool failed in a row for a user outside tasks, at most 20, within the last hour.';
-revoke all on function private.failures_in_a_row(uuid, uuid, text) from public;
 
 create function private.record_tool_usage(p_execution public.mcp_executions, p_uses jsonb)
 returns void
@@ -13832,7 +14207,6 @@ as $$
 $$;
 comment on function private.record_tool_usage(public.mcp_executions, jsonb) is
   'Records the models that a tool call used: [{provider (llm_providers.name), model, key_source, input_tokens, cached_input_tokens, output_tokens}].';
-revoke all on function private.record_tool_usage(public.mcp_executions, jsonb) from public;
 
 create function private.referenced_response(p_response jsonb)
 returns jsonb
@@ -13851,7 +14225,6 @@ end;
 $$;
 comment on function private.referenced_response(jsonb) is
   'What the ledger stores of the result of a task''s call: all of a short one, otherwise where it is, because the step has it.';
-revoke all on function private.referenced_response(jsonb) from public;
 
 create function private.response_of_call(p_execution public.mcp_executions)
 returns jsonb
@@ -13872,7 +14245,6 @@ end;
 $$;
 comment on function private.response_of_call(public.mcp_executions) is
   'The result of a call, from the ledger or from the step of its task; null when retention has deleted the step. Called by deno task context:suggest.';
-revoke all on function private.response_of_call(public.mcp_executions) from public;
 
 create function private.record_execution(p_execution jsonb)
 returns int
@@ -13949,7 +14321,6 @@ end;
 $$;
 comment on function private.record_execution(jsonb) is
   'Writes one call to mcp_executions (columns by name), its failure {error_type, error_code, error_details} if there is one, the models it used (model_uses, as for record_tool_usage()), the health of the connection by contact (answered or failed), and after a success the arguments (parameters) to the tool cache. Outside tasks it also counts the attempt. Returns how often the tool has now failed in a row, 0 after a success. Called by the gateway after each call.';
-revoke all on function private.record_execution(jsonb) from public;
 
 -- servers/sql_caller_login.sql
 
@@ -13972,7 +14343,6 @@ as $$
   end;
 $$;
 comment on function private.caller_login_name() is 'The role that logs in for work that runs as a caller.';
-revoke all on function private.caller_login_name() from public;
 
 create function private.renew_caller_login()
 returns void
@@ -14005,7 +14375,6 @@ end;
 $$;
 comment on function private.renew_caller_login() is
   'Creates the login for work that runs as a caller, or sets a new password, which is stored only in Vault. Functions use a new password from their next connection. Called at installation and by operators.';
-revoke all on function private.renew_caller_login() from public;
 
 create function private.caller_login()
 returns jsonb
@@ -14020,7 +14389,6 @@ as $$
 $$;
 comment on function private.caller_login() is
   'Name and password of the login for work that runs as a caller. Called by functions before their first such connection.';
-revoke all on function private.caller_login() from public;
 
 select private.renew_caller_login();
 
@@ -14045,7 +14413,6 @@ as $$
 $$;
 comment on function private.user_claims(uuid) is
   'The claims that Auth would put into a user''s token, without those that only a sign-in proves (session, methods, assurance level). For calls on a user''s behalf without a token. Called by functions.';
-revoke all on function private.user_claims(uuid) from public;
 
 create function private.call_as_caller(p_statement text, p_arguments jsonb)
 returns setof jsonb
@@ -14061,7 +14428,6 @@ end;
 $$;
 comment on function private.call_as_caller(text, jsonb) is
   'Runs a statement that calls a registered database function with $1. Definer, owned by authenticated: the function has no right that its caller lacks, and inside it Postgres refuses to set role or session_authorization, even when the session logged in as postgres. Called by the gateway as the caller.';
-revoke all on function private.call_as_caller(text, jsonb) from public;
 grant create on schema private to authenticated;
 alter function private.call_as_caller(text, jsonb) owner to authenticated;
 revoke create on schema private from authenticated;
@@ -14103,7 +14469,6 @@ as $$
 $$;
 comment on function private.late_statements() is
   'Statements of callers that still run three seconds after their timeout, by how much, and the last 32 bits of the hash of their user. Called by cron and as the functions'' own role, which is a member of the callers'' login.';
-revoke all on function private.late_statements() from public;
 
 create function private.assert_no_late_statement(p_user_id uuid)
 returns void
@@ -14124,7 +14489,6 @@ end;
 $$;
 comment on function private.assert_no_late_statement(uuid) is
   'Raises STATEMENT_STILL_RUNNING while a statement of this user runs past its time. Called as the functions'' own role before each transaction of a caller.';
-revoke all on function private.assert_no_late_statement(uuid) from public;
 
 create function private.end_late_statements()
 returns int
@@ -14159,7 +14523,6 @@ end;
 $$;
 comment on function private.end_late_statements() is
   'Cancels, and after 15 seconds terminates, statements of callers that run past their time, and reports them to operators as failures of this routine, with the user as the row. Returns how many there are. Called by cron, through tick().';
-revoke all on function private.end_late_statements() from public;
 
 -- servers/sql_schema_introspection.sql
 
@@ -14199,7 +14562,30 @@ as $$
 $$;
 comment on function private.visible_relations(jsonb) is
   'Tables and views of these schemas on which the calling role has any right, without partitions and members of extensions.';
-revoke all on function private.visible_relations(jsonb) from public;
+
+create function private.accepted_writes(p_relation_id oid)
+returns text[]
+language sql
+stable
+set search_path = ''
+as $$
+  select coalesce(array_agg(write.name) filter (where case relation.relkind
+    when 'm' then false
+    when 'v' then pg_relation_is_updatable(relation.oid, true) & write.event <> 0
+    -- Only a wrapper with a handler can tell.
+    when 'f' then wrapper.fdwhandler <> 0 and pg_relation_is_updatable(relation.oid, true) & write.event <> 0
+    else true
+  end), '{}')
+  from pg_catalog.pg_class as relation
+  left join pg_catalog.pg_foreign_table as foreign_table on foreign_table.ftrelid = relation.oid
+  left join pg_catalog.pg_foreign_server as server on server.oid = foreign_table.ftserver
+  left join pg_catalog.pg_foreign_data_wrapper as wrapper on wrapper.oid = server.srvfdw
+  -- The numbers of PostgreSQL's own events.
+  cross join (values ('insert', 8), ('update', 4), ('delete', 16)) as write (name, event)
+  where relation.oid = accepted_writes.p_relation_id;
+$$;
+comment on function private.accepted_writes(oid) is
+  'The writes that a relation can take from anyone: none for a materialized view, and for a view those that its query or its triggers allow.';
 
 create function private.hides_rows(p_relation_id oid)
 returns boolean
@@ -14212,7 +14598,6 @@ as $$
 $$;
 comment on function private.hides_rows(oid) is
   'Whether the calling role may not read every row of a table, so that its size and statistics would tell about rows of others.';
-revoke all on function private.hides_rows(oid) from public;
 
 create function private.describe_columns(p_schemas jsonb)
 returns table (relation_id oid, columns json)
@@ -14225,7 +14610,9 @@ as $$
       id,
       has_table_privilege(id, 'select') as is_readable,
       has_table_privilege(id, 'insert') as is_insertable,
-      has_table_privilege(id, 'update') as is_updatable
+      has_table_privilege(id, 'update') as is_updatable,
+      kind = 'view' as is_view,
+      private.accepted_writes(id) as accepted
     from private.visible_relations(describe_columns.p_schemas)
   )
   select
@@ -14236,11 +14623,15 @@ as $$
       'is_nullable', not attribute.attnotnull,
       'default', pg_get_expr(column_default.adbin, column_default.adrelid),
       'identity', case attribute.attidentity when 'a' then 'always' when 'd' then 'by default' end,
-      'is_generated', attribute.attgenerated <> '',
+      'generation', case attribute.attgenerated when 's' then 'stored' when 'v' then 'virtual' end,
       -- Check single columns only when the role has no right on the whole table.
       'is_readable', relation.is_readable or has_column_privilege(relation.id, attribute.attnum, 'select'),
-      'is_insertable', relation.is_insertable or has_column_privilege(relation.id, attribute.attnum, 'insert'),
-      'is_updatable', relation.is_updatable or has_column_privilege(relation.id, attribute.attnum, 'update'),
+      'is_insertable', 'insert' = any (relation.accepted)
+        and (relation.is_insertable or has_column_privilege(relation.id, attribute.attnum, 'insert'))
+        and (not relation.is_view or pg_column_is_updatable(relation.id, attribute.attnum, true)),
+      'is_updatable', 'update' = any (relation.accepted)
+        and (relation.is_updatable or has_column_privilege(relation.id, attribute.attnum, 'update'))
+        and (not relation.is_view or pg_column_is_updatable(relation.id, attribute.attnum, true)),
       'comment', description.description
     ) order by attribute.attnum)
   from relations as relation
@@ -14256,7 +14647,6 @@ as $$
   group by relation.id;
 $$;
 comment on function private.describe_columns(jsonb) is 'The columns of each visible relation that the calling role may use.';
-revoke all on function private.describe_columns(jsonb) from public;
 
 create function private.describe_constraints(p_schemas jsonb)
 returns table (relation_id oid, constraints json)
@@ -14303,7 +14693,6 @@ as $$
 $$;
 comment on function private.describe_constraints(jsonb) is
   'Keys, checks and exclusions of each visible relation. The target of a foreign key is omitted when the calling role may not use it.';
-revoke all on function private.describe_constraints(jsonb) from public;
 
 create function private.describe_indexes(p_schemas jsonb)
 returns table (relation_id oid, indexes json)
@@ -14344,7 +14733,6 @@ as $$
 $$;
 comment on function private.describe_indexes(jsonb) is
   'The indexes of each visible relation. scan_count counts since the database''s statistics were last reset; like estimated_bytes it is null when the calling role may not read all rows.';
-revoke all on function private.describe_indexes(jsonb) from public;
 
 create function private.describe_row_policies(p_schemas jsonb)
 returns table (relation_id oid, policies json)
@@ -14382,7 +14770,6 @@ as $$
 $$;
 comment on function private.describe_row_policies(jsonb) is
   'The policies of each visible relation that apply to the calling role, with the relation''s columns that they name.';
-revoke all on function private.describe_row_policies(jsonb) from public;
 
 create function private.view_definition(p_view_id oid, p_schemas jsonb)
 returns text
@@ -14404,7 +14791,32 @@ as $$
 $$;
 comment on function private.view_definition(oid, jsonb) is
   'A view''s query; null when it names a relation that the calling role may not use.';
-revoke all on function private.view_definition(oid, jsonb) from public;
+
+create function private.describe_partitions(p_relation_id oid, p_schemas jsonb)
+returns json
+language sql
+stable
+set search_path = ''
+as $$
+  select coalesce(json_agg(json_build_object(
+    'schema', schema.nspname,
+    'name', part.relname,
+    'parent_schema', parent_schema.nspname,
+    'parent_name', parent.relname,
+    'bound', case when not private.hides_rows(describe_partitions.p_relation_id) then pg_get_expr(part.relpartbound, part.oid) end,
+    'partition_key', pg_get_partkeydef(part.oid)
+  ) order by tree.level, schema.nspname collate "C", part.relname collate "C"), '[]')
+  from pg_partition_tree(describe_partitions.p_relation_id) as tree
+  join pg_catalog.pg_class as part on part.oid = tree.relid
+  join pg_catalog.pg_namespace as schema on schema.oid = part.relnamespace
+  join pg_catalog.pg_class as parent on parent.oid = tree.parentrelid
+  join pg_catalog.pg_namespace as parent_schema on parent_schema.oid = parent.relnamespace
+  where tree.level > 0
+    and describe_partitions.p_schemas ? schema.nspname
+    and has_table_privilege(describe_partitions.p_relation_id, 'select, insert, update, delete');
+$$;
+comment on function private.describe_partitions(oid, jsonb) is
+  'The partitions of a table on all levels, parents first; none for a caller who has rights on single columns only. A bound has values of columns, so it is null for a caller who may not read every row.';
 
 create function private.describe_relations(p_schemas jsonb)
 returns json
@@ -14412,6 +14824,9 @@ language sql
 stable
 set search_path = ''
 as $$
+  with relations as materialized (
+    select id, schema_name, name, kind from private.visible_relations(describe_relations.p_schemas)
+  )
   select coalesce(json_agg(json_build_object(
     'schema', relation.schema_name,
     'name', relation.name,
@@ -14423,6 +14838,23 @@ as $$
       select coalesce(json_agg(privilege.name order by privilege.place), '[]')
       from unnest(array['select', 'insert', 'update', 'delete']) with ordinality as privilege (name, place)
       where has_table_privilege(relation.id, privilege.name)
+        and (privilege.name = 'select' or privilege.name = any (private.accepted_writes(relation.id)))
+    ),
+    'partition_key', case when has_table_privilege(relation.id, 'select, insert, update, delete')
+      then pg_get_partkeydef(relation.id) end,
+    'partitions', case when relation.kind = 'partitioned_table'
+      then private.describe_partitions(relation.id, describe_relations.p_schemas) else '[]' end,
+    'inherits', (
+      select coalesce(json_agg(json_build_object('schema', parent.schema_name, 'name', parent.name) order by line.inhseqno), '[]')
+      from pg_catalog.pg_inherits as line
+      join relations as parent on parent.id = line.inhparent
+      where line.inhrelid = relation.id
+    ),
+    'foreign_server', (
+      select server.srvname
+      from pg_catalog.pg_foreign_table as foreign_table
+      join pg_catalog.pg_foreign_server as server on server.oid = foreign_table.ftserver
+      where foreign_table.ftrelid = relation.id
     ),
     'columns', coalesce(columns.columns, '[]'),
     'constraints', coalesce(constraints.constraints, '[]'),
@@ -14431,7 +14863,7 @@ as $$
     'definition', case when relation.kind in ('view', 'materialized_view')
       then private.view_definition(relation.id, describe_relations.p_schemas) end
   ) order by relation.schema_name collate "C", relation.name collate "C"), '[]')
-  from private.visible_relations(describe_relations.p_schemas) as relation
+  from relations as relation
   join pg_catalog.pg_class as entry on entry.oid = relation.id
   left join private.describe_columns(describe_relations.p_schemas) as columns on columns.relation_id = relation.id
   left join private.describe_constraints(describe_relations.p_schemas) as constraints
@@ -14440,7 +14872,47 @@ as $$
   left join private.describe_row_policies(describe_relations.p_schemas) as policies on policies.relation_id = relation.id;
 $$;
 comment on function private.describe_relations(jsonb) is 'Everything that is known about the visible relations, by schema and name.';
-revoke all on function private.describe_relations(jsonb) from public;
+
+create function private.visible_types(p_schemas jsonb)
+returns table (id oid, kind text, schema_name text, name text)
+language sql
+stable
+set search_path = ''
+as $$
+  with used as materialized (
+    select distinct coalesce(nullif(type.typelem, 0), type.oid) as id
+    from private.visible_relations(visible_types.p_schemas) as relation
+    join pg_catalog.pg_attribute as attribute
+      on attribute.attrelid = relation.id and attribute.attnum > 0 and not attribute.attisdropped
+    join pg_catalog.pg_type as type on type.oid = attribute.atttypid
+    where attribute.atttypid >= 16384
+      and has_column_privilege(relation.id, attribute.attnum, 'select, insert, update')
+  )
+  select
+    type.oid,
+    case type.typtype when 'e' then 'enum' when 'd' then 'domain' when 'c' then 'composite' else 'range' end,
+    schema.nspname::text,
+    type.typname::text
+  from pg_catalog.pg_type as type
+  join pg_catalog.pg_namespace as schema on schema.oid = type.typnamespace
+  where type.typtype in ('e', 'd', 'c', 'r')
+    -- A table has a row type of its own, which is no type of the project.
+    and (type.typtype <> 'c' or exists (
+      select from pg_catalog.pg_class as entry where entry.oid = type.typrelid and entry.relkind = 'c'
+    ))
+    and has_type_privilege(type.oid, 'usage')
+    and (
+      (visible_types.p_schemas ? schema.nspname and has_schema_privilege(schema.oid, 'usage'))
+      -- The values of a column need no right on the schema of its type.
+      or (type.typtype in ('e', 'd') and type.oid in (select id from used))
+    )
+    and not exists (
+      select from pg_catalog.pg_depend as member
+      where member.classid = 'pg_catalog.pg_type'::regclass and member.objid = type.oid and member.deptype = 'e'
+    );
+$$;
+comment on function private.visible_types(jsonb) is
+  'Enums, domains, composite types and ranges of these schemas that the calling role may use, and the enums and domains of its columns, without members of extensions.';
 
 create function private.describe_enums(p_schemas jsonb)
 returns json
@@ -14449,24 +14921,61 @@ stable
 set search_path = ''
 as $$
   select coalesce(json_agg(json_build_object(
-    'schema', schema.nspname,
-    'name', type.typname,
-    'comment', obj_description(type.oid, 'pg_type'),
+    'schema', type.schema_name,
+    'name', type.name,
+    'written', format_type(type.id, null),
+    'comment', obj_description(type.id, 'pg_type'),
     'values', (
       select json_agg(label.enumlabel order by label.enumsortorder)
       from pg_catalog.pg_enum as label
-      where label.enumtypid = type.oid
+      where label.enumtypid = type.id
     )
-  ) order by schema.nspname collate "C", type.typname collate "C"), '[]')
-  from pg_catalog.pg_type as type
-  join pg_catalog.pg_namespace as schema on schema.oid = type.typnamespace
-  where describe_enums.p_schemas ? schema.nspname
-    and type.typtype = 'e'
-    and has_schema_privilege(schema.oid, 'usage')
-    and has_type_privilege(type.oid, 'usage');
+  ) order by type.schema_name collate "C", type.name collate "C"), '[]')
+  from private.visible_types(describe_enums.p_schemas) as type
+  where type.kind = 'enum';
 $$;
-comment on function private.describe_enums(jsonb) is 'The enums of these schemas that the calling role may use, with their values in order.';
-revoke all on function private.describe_enums(jsonb) from public;
+comment on function private.describe_enums(jsonb) is 'The visible enums with their values in order.';
+
+create function private.describe_types(p_schemas jsonb)
+returns json
+language sql
+stable
+set search_path = ''
+as $$
+  select coalesce(json_agg(json_build_object(
+    'schema', visible.schema_name,
+    'name', visible.name,
+    'kind', visible.kind,
+    'written', format_type(visible.id, null),
+    'comment', obj_description(visible.id, 'pg_type'),
+    'base_type', coalesce(
+      format_type(nullif(type.typbasetype, 0), type.typtypmod),
+      (select format_type(range.rngsubtype, null) from pg_catalog.pg_range as range where range.rngtypid = visible.id)
+    ),
+    'is_nullable', not type.typnotnull,
+    'default', pg_get_expr(type.typdefaultbin, 0),
+    'checks', (
+      select coalesce(json_agg(json_build_object('name', rule.conname, 'definition', pg_get_constraintdef(rule.oid))
+        order by rule.conname), '[]')
+      from pg_catalog.pg_constraint as rule
+      where rule.contypid = visible.id and rule.contype = 'c'
+    ),
+    'attributes', (
+      select coalesce(json_agg(json_build_object(
+        'name', attribute.attname,
+        'type', format_type(attribute.atttypid, attribute.atttypmod),
+        'comment', col_description(type.typrelid, attribute.attnum)
+      ) order by attribute.attnum), '[]')
+      from pg_catalog.pg_attribute as attribute
+      where attribute.attrelid = nullif(type.typrelid, 0) and attribute.attnum > 0 and not attribute.attisdropped
+    )
+  ) order by visible.schema_name collate "C", visible.name collate "C"), '[]')
+  from private.visible_types(describe_types.p_schemas) as visible
+  join pg_catalog.pg_type as type on type.oid = visible.id
+  where visible.kind <> 'enum';
+$$;
+comment on function private.describe_types(jsonb) is
+  'The visible domains, composite types and ranges. base_type is what a domain checks, or what a range has at its ends.';
 
 create function private.describe_functions(p_schemas jsonb)
 returns json
@@ -14497,7 +15006,6 @@ as $$
 $$;
 comment on function private.describe_functions(jsonb) is
   'The functions of these schemas that the calling role may execute, without triggers and members of extensions.';
-revoke all on function private.describe_functions(jsonb) from public;
 
 create function private.describe_schema(p_schemas jsonb)
 returns json
@@ -14508,12 +15016,12 @@ as $$
   select json_build_object(
     'relations', private.describe_relations(describe_schema.p_schemas),
     'enums', private.describe_enums(describe_schema.p_schemas),
+    'types', private.describe_types(describe_schema.p_schemas),
     'functions', private.describe_functions(describe_schema.p_schemas)
   );
 $$;
 comment on function private.describe_schema(jsonb) is
   'The structure of these schemas as the calling role sees it. Called by the SQL tools as the caller.';
-revoke all on function private.describe_schema(jsonb) from public;
 
 create function private.catalog_version(p_schemas jsonb)
 returns text
@@ -14534,7 +15042,8 @@ as $$
     union all
     select row(4, oid, xmin)::text from pg_catalog.pg_attrdef where adrelid in (select oid from relations)
     union all
-    select row(5, oid, xmin)::text from pg_catalog.pg_constraint where conrelid in (select oid from relations)
+    select row(5, oid, xmin)::text from pg_catalog.pg_constraint
+    where conrelid in (select oid from relations) or contypid <> 0
     union all
     select row(6, indexrelid, xmin)::text from pg_catalog.pg_index where indrelid in (select oid from relations)
     union all
@@ -14542,7 +15051,8 @@ as $$
     union all
     select row(8, oid, xmin)::text from pg_catalog.pg_rewrite where ev_class in (select oid from relations)
     union all
-    select row(9, oid, xmin)::text from pg_catalog.pg_type where typnamespace in (select oid from schemas) and typtype <> 'c'
+    select row(9, oid, xmin)::text from pg_catalog.pg_type
+    where typnamespace in (select oid from schemas) and typtype <> 'c' or typtype in ('e', 'd') and oid >= 16384
     union all
     select row(10, oid, xmin)::text from pg_catalog.pg_enum
     union all
@@ -14552,6 +15062,11 @@ as $$
     select row(12, classoid, objoid, objsubid, xmin)::text from pg_catalog.pg_description where objoid >= 16384
     union all
     select row(13, roleid, member, xmin)::text from pg_catalog.pg_auth_members
+    union all
+    select row(14, inhrelid, xmin)::text from pg_catalog.pg_inherits where inhparent in (select oid from relations)
+    union all
+    -- A trigger can make a view writable.
+    select row(15, oid, xmin)::text from pg_catalog.pg_trigger where tgrelid in (select oid from relations) and not tgisinternal
   )
   select encode(sha256(convert_to(
     concat_ws(' ', current_user, catalog_version.p_schemas, count(*), sum(hashtextextended(object, 0))), 'UTF8'
@@ -14560,11 +15075,10 @@ as $$
 $$;
 comment on function private.catalog_version(jsonb) is
   'A value that changes whenever anything in these schemas, a comment or a role membership is created, changed or dropped. Derived from the transactions that wrote the catalog rows, and different for each calling role. Called by the SQL tools as the caller.';
-revoke all on function private.catalog_version(jsonb) from public;
 
-grant execute on function private.visible_relations(jsonb), private.hides_rows(oid), private.describe_columns(jsonb), private.describe_constraints(jsonb), private.describe_indexes(jsonb),
-  private.describe_row_policies(jsonb), private.view_definition(oid, jsonb), private.describe_relations(jsonb),
-  private.describe_enums(jsonb), private.describe_functions(jsonb), private.describe_schema(jsonb),
+grant execute on function private.visible_relations(jsonb), private.accepted_writes(oid), private.hides_rows(oid), private.describe_columns(jsonb), private.describe_constraints(jsonb), private.describe_indexes(jsonb),
+  private.describe_row_policies(jsonb), private.view_definition(oid, jsonb), private.describe_partitions(oid, jsonb), private.describe_relations(jsonb),
+  private.visible_types(jsonb), private.describe_enums(jsonb), private.describe_types(jsonb), private.describe_functions(jsonb), private.describe_schema(jsonb),
   private.catalog_version(jsonb) to authenticated;
 
 create table private.schema_cache (
@@ -14640,7 +15154,6 @@ begin
 end;
 $$;
 comment on function private.count_sql_policy_version() is 'Row trigger: increments the version with every change of the policy.';
-revoke all on function private.count_sql_policy_version() from public;
 create trigger count_sql_policy_version before update on private.sql_policy
   for each row execute function private.count_sql_policy_version();
 
@@ -14654,7 +15167,6 @@ as $$
   from private.sql_policy as policy;
 $$;
 comment on function private.read_sql_policy() is 'The policy as JSON, with context_version, the current version of the SQL context. Called by the SQL tools as the functions'' own role.';
-revoke all on function private.read_sql_policy() from public;
 
 create table public.sql_confirmations (
   id uuid primary key default gen_random_uuid(),
@@ -14742,7 +15254,6 @@ as $$
 $$;
 comment on function private.offer_sql_confirmation(jsonb) is
   'Stores the result of a write''s dry run, with the hash of its token. Called by the SQL tools as the functions'' own role.';
-revoke all on function private.offer_sql_confirmation(jsonb) from public;
 
 create function private.find_sql_answer(p_user_id uuid, p_idempotency_key text, p_tree_hash text, p_params_hash text)
 returns jsonb
@@ -14759,7 +15270,6 @@ as $$
 $$;
 comment on function private.find_sql_answer(uuid, text, text, text) is
   'The answer of a write that this same call has already committed; null: it has not. Called by the SQL tools as the functions'' own role.';
-revoke all on function private.find_sql_answer(uuid, text, text, text) from public;
 
 create function private.spend_sql_confirmation(
   p_token_hash text, p_client_id text, p_tree_hash text, p_params_hash text, p_idempotency_key text
@@ -14807,7 +15317,6 @@ end;
 $$;
 comment on function private.spend_sql_confirmation(text, text, text, text, text) is
   'Uses a token up in the transaction of its write, so that it is used exactly when the write commits. Definer: it runs between the caller''s statements, and callers have no right on the hashes; it only accepts confirmations of auth.uid(). Raises CONFIRMATION_INVALID, APPROVAL_REQUIRED.';
-revoke all on function private.spend_sql_confirmation(text, text, text, text, text) from public;
 grant execute on function private.spend_sql_confirmation(text, text, text, text, text) to authenticated;
 
 create function private.record_sql_answer(p_confirmation_id uuid, p_answer jsonb)
@@ -14825,7 +15334,6 @@ as $$
 $$;
 comment on function private.record_sql_answer(uuid, jsonb) is
   'Stores a write''s answer with its confirmation, in the transaction of the write. Definer, like private.spend_sql_confirmation(); it writes once, to a confirmation that auth.uid() has used.';
-revoke all on function private.record_sql_answer(uuid, jsonb) from public;
 grant execute on function private.record_sql_answer(uuid, jsonb) to authenticated;
 
 create function private.assert_asked_by_another(p_confirmation_id uuid)
@@ -14848,7 +15356,6 @@ end;
 $$;
 comment on function private.assert_asked_by_another(uuid) is
   'Raises FORBIDDEN when an OAuth client tries to approve its own statement.';
-revoke all on function private.assert_asked_by_another(uuid) from public;
 
 create function private.approve_statement(p_confirmation_id uuid, p_approved boolean)
 returns text
@@ -14883,7 +15390,6 @@ end;
 $$;
 comment on function private.approve_statement(uuid, boolean) is
   'Approves or rejects a waiting write. Definer: users may not write confirmations; the function checks the caller itself.';
-revoke all on function private.approve_statement(uuid, boolean) from public;
 
 create function public.approve_statement(p_confirmation_id uuid, p_approved boolean)
 returns text
@@ -14916,7 +15422,6 @@ end;
 $$;
 comment on function private.listed_schemas() is
   'The schemas whose tables list_tables() lists. Definer: callers may not read the SQL policy; the function checks the caller itself.';
-revoke all on function private.listed_schemas() from public;
 
 create function public.list_tables()
 returns table (schema_name text, name text, kind text, comment text, columns jsonb)
@@ -14983,7 +15488,6 @@ as $$
 $$;
 comment on function private.reads_hidden_rows() is
   'Whether a relation that this transaction has planned or read so far hides rows from the calling role: by row level security, a view, a foreign server or a missing right to the whole table. Called by the SQL tools as the caller, after planning a statement.';
-revoke all on function private.reads_hidden_rows() from public;
 grant execute on function private.reads_hidden_rows() to authenticated;
 
 create function private.hides_rows_by_policy(p_relation_id oid)
@@ -15010,7 +15514,6 @@ as $$
 $$;
 comment on function private.hides_rows_by_policy(oid) is
   'Whether row level security could hide rows of a table from the calling role: it does not if a policy shows all of them and no restrictive one applies. Called by the SQL tools as the caller, before a statement that samples the table.';
-revoke all on function private.hides_rows_by_policy(oid) from public;
 grant execute on function private.hides_rows_by_policy(oid) to authenticated;
 
 -- servers/sql_unlisted_calls.sql
@@ -15043,7 +15546,6 @@ as $$
 $$;
 comment on function private.is_listed_function(oid, jsonb) is
   'Whether a statement may run a function: one of PostgreSQL, of an extension, or in the policy. Built-in functions have smaller ids than all others.';
-revoke all on function private.is_listed_function(oid, jsonb) from public;
 
 create function private.unlisted_functions(p_names jsonb)
 returns setof text
@@ -15066,7 +15568,6 @@ end;
 $$;
 comment on function private.unlisted_functions(jsonb) is
   'Functions that a call without a schema could run instead of a built-in one of that name.';
-revoke all on function private.unlisted_functions(jsonb) from public;
 
 create function private.takes_rows(p_type_id oid)
 returns boolean
@@ -15098,7 +15599,6 @@ as $$
 $$;
 comment on function private.takes_rows(oid) is
   'Whether an argument of this type accepts a row: a composite or polymorphic type, a domain or a list of rows, or a type with a cast from rows.';
-revoke all on function private.takes_rows(oid) from public;
 
 create function private.unlisted_attributes(p_names jsonb)
 returns setof text
@@ -15127,7 +15627,6 @@ end;
 $$;
 comment on function private.unlisted_attributes(jsonb) is
   'Functions that row.name or (value).name could call, which PostgreSQL does when the row has no such column. Functions of extensions count, because nothing else has checked their names.';
-revoke all on function private.unlisted_attributes(jsonb) from public;
 
 create function private.unlisted_operators(p_names jsonb)
 returns setof text
@@ -15149,7 +15648,6 @@ end;
 $$;
 comment on function private.unlisted_operators(jsonb) is
   'Operators of the project that an operator without a schema could mean.';
-revoke all on function private.unlisted_operators(jsonb) from public;
 
 create function private.named_types(p_names jsonb, p_with_relations boolean)
 returns setof oid
@@ -15197,7 +15695,6 @@ as $$
 $$;
 comment on function private.named_types(jsonb, boolean) is
   'The types of the project that values of a statement can have: named ones and, if wanted, those of its relations and functions; with all parts of these types.';
-revoke all on function private.named_types(jsonb, boolean) from public;
 
 create function private.unlisted_casts(p_names jsonb)
 returns setof text
@@ -15226,7 +15723,6 @@ end;
 $$;
 comment on function private.unlisted_casts(jsonb) is
   'Casts of the project that PostgreSQL could apply to values of a statement, also without being asked for.';
-revoke all on function private.unlisted_casts(jsonb) from public;
 
 create function private.makes_values(p_names jsonb)
 returns boolean
@@ -15258,7 +15754,6 @@ as $$
 $$;
 comment on function private.makes_values(jsonb) is
   'Whether a statement could convert a value to the type of a column without naming it: by functions that make rows or lists, and by polymorphic functions and operators, which give an unknown text the type of another argument. The operators are those of lists and ranges.';
-revoke all on function private.makes_values(jsonb) from public;
 
 create function private.unlisted_checks(p_names jsonb)
 returns setof text
@@ -15285,7 +15780,6 @@ end;
 $$;
 comment on function private.unlisted_checks(jsonb) is
   'Domains that a statement can convert a value to, whose check calls a function of the project. Rows of a table were checked when they were written, unless the statement makes new ones.';
-revoke all on function private.unlisted_checks(jsonb) from public;
 
 create function private.read_sequences(p_names jsonb)
 returns setof text
@@ -15307,7 +15801,6 @@ end;
 $$;
 comment on function private.read_sequences(jsonb) is
   'Sequences that a statement reads like tables: last_value tells how many rows others have written, and policies do not limit it.';
-revoke all on function private.read_sequences(jsonb) from public;
 
 create function private.unlisted_calls(p_names jsonb)
 returns setof text
@@ -15332,7 +15825,6 @@ end;
 $$;
 comment on function private.unlisted_calls(jsonb) is
   'Everything that a statement could run on this server although the SQL policy does not list it. Takes {schemas, opted_in, functions, called, row_attributes, attributes, built_in, operators, types, relations, read, has_texts, makes_rows}. Called by the SQL tools as the functions'' own role.';
-revoke all on function private.unlisted_calls(jsonb) from public;
 
 -- servers/sql_write_rights.sql
 
@@ -15363,7 +15855,6 @@ as $$
 $$;
 comment on function private.has_write_policy(oid, text) is
   'Whether row level security could let the calling role insert, update or delete some row of a table.';
-revoke all on function private.has_write_policy(oid, text) from public;
 
 create function private.missing_write_right(p_relation_id oid, p_command text, p_columns jsonb)
 returns text
@@ -15417,7 +15908,6 @@ as $$
 $$;
 comment on function private.missing_write_right(oid, text, jsonb) is
   'The right that the calling role lacks to insert, update or delete: on the table, a column, the sequence of a default, or a policy; null if it lacks none that is known beforehand. p_columns are the columns that the statement sets, or null if unknown. Called by the SQL tools as the caller.';
-revoke all on function private.missing_write_right(oid, text, jsonb) from public;
 grant execute on function private.has_write_policy(oid, text), private.missing_write_right(oid, text, jsonb) to authenticated;
 
 -- servers/sql_guarded_functions.sql
@@ -15483,7 +15973,6 @@ as $$
 $$;
 comment on function private.guard_size(oid, int) is
   'An expression for the length of an argument of this type. Called at installation.';
-revoke all on function private.guard_size(oid, int) from public;
 
 create function private.create_guard(p_schema name, p_function oid, p_cost text)
 returns void
@@ -15540,7 +16029,6 @@ end;
 $$;
 comment on function private.create_guard(name, oid, text) is
   'Creates the function of a schema of guards that calls a built-in one while the cost, an expression in which {1} is the length of $1, is at most 10^8; and its operators. Called at installation.';
-revoke all on function private.create_guard(name, oid, text) from public;
 
 do $$
 declare
@@ -15628,7 +16116,6 @@ as $$
 $$;
 comment on function private.indexes_words(jsonb) is
   'Whether an index of one of these tables contains to_tsvector(), so that a guard would keep a search from using it, and whoever wrote a row has waited for its words. Takes {schemas, relations}. Called by the SQL tools as the functions'' own role.';
-revoke all on function private.indexes_words(jsonb) from public;
 
 -- gateway/database_functions.sql
 
@@ -15671,7 +16158,6 @@ as $$
   where type.oid = p_type;
 $$;
 comment on function private.json_schema_of_type(oid) is 'The JSON Schema of JSON values that a PostgreSQL type accepts.';
-revoke all on function private.json_schema_of_type(oid) from public;
 
 create function private.tool_function_arguments(p_function oid)
 returns table (place int, name text, type oid, has_default boolean)
@@ -15695,7 +16181,6 @@ as $$
   order by inputs.place;
 $$;
 comment on function private.tool_function_arguments(oid) is 'The input arguments of a database function in order.';
-revoke all on function private.tool_function_arguments(oid) from public;
 
 create function private.find_tool_function(p_function text)
 returns oid
@@ -15751,7 +16236,6 @@ end;
 $$;
 comment on function private.find_tool_function(text) is
   'The one plain function of that name (schema.name). Raises TOOL_CONFIG_INVALID when it cannot be a tool.';
-revoke all on function private.find_tool_function(text) from public;
 
 create function private.describe_tool_function(p_function text)
 returns jsonb
@@ -15779,7 +16263,6 @@ as $$
 $$;
 comment on function private.describe_tool_function(text) is
   'A database function as a tool: {name, description, is_read_only, input_schema}. Called by the gateway.';
-revoke all on function private.describe_tool_function(text) from public;
 
 create function private.tool_function_statement(p_function text, p_arguments jsonb, p_max_rows int)
 returns text
@@ -15812,7 +16295,6 @@ as $$
 $$;
 comment on function private.tool_function_statement(text, jsonb, int) is
   'The statement that calls a database function by name with the typed arguments in the object $1; missing arguments take their defaults. The gateway runs it as the caller.';
-revoke all on function private.tool_function_statement(text, jsonb, int) from public;
 
 -- gateway/tool_tokens.sql
 
@@ -15870,7 +16352,6 @@ end;
 $$;
 comment on function private.issue_tool_token(jsonb, text, numeric) is
   'Stores a token for a tool call {user_id, agent_id, task_id, client_id, tool, execution_id}, and deletes expired tokens. Called by the gateway.';
-revoke all on function private.issue_tool_token(jsonb, text, numeric) from public;
 
 create function private.find_tool_token(p_token_hash text)
 returns private.tool_tokens
@@ -15899,7 +16380,6 @@ end;
 $$;
 comment on function private.find_tool_token(text) is
   'The tool call of a token, by its hash. Raises UNAUTHORIZED when the token is unknown or expired, or when its task has ended.';
-revoke all on function private.find_tool_token(text) from public;
 
 create function private.agent_of_token(p_token_hash text)
 returns jsonb
@@ -15919,7 +16399,6 @@ end;
 $$;
 comment on function private.agent_of_token(text) is
   'The caller that acts with a tool token: {user_id, agent_id, task_id, client_id, …}. Raises UNAUTHORIZED, AGENT_NOT_ALLOWED. Called by the edge functions.';
-revoke all on function private.agent_of_token(text) from public;
 
 create function private.agent_of_task(p_task_id uuid, p_user_id uuid)
 returns jsonb
@@ -15944,7 +16423,6 @@ end;
 $$;
 comment on function private.agent_of_task(uuid, uuid) is
   'The caller that acts in a task named by a request: {user_id, agent_id, task_id, client_id}. Raises TASK_NOT_FOUND, also for another user''s task. Called by the edge functions.';
-revoke all on function private.agent_of_task(uuid, uuid) from public;
 
 create function private.verify_tool_token(p_token text)
 returns jsonb
@@ -15961,7 +16439,6 @@ end;
 $$;
 comment on function private.verify_tool_token(text) is
   'The tool call of a token. Definer: the service may not read the hashes; only the service may execute this function.';
-revoke all on function private.verify_tool_token(text) from public;
 
 create function public.verify_tool_token(p_token text)
 returns jsonb
@@ -15992,7 +16469,6 @@ as $$
 $$;
 comment on function private.unregistered_servers(jsonb) is
   'The slugs that have no row in tools. Called by the functions mcp and mcp-execute.';
-revoke all on function private.unregistered_servers(jsonb) from public;
 
 create function private.register_servers(p_servers jsonb)
 returns void
@@ -16013,7 +16489,6 @@ as $$
 $$;
 comment on function private.register_servers(jsonb) is
   'Inserts rows into tools for internal servers [{slug, name, description}]; existing rows are not changed. Called by the functions mcp and mcp-execute.';
-revoke all on function private.register_servers(jsonb) from public;
 
 -- servers/artifacts.sql
 
@@ -16043,7 +16518,6 @@ as $$
 $$;
 comment on function private.list_job_artifacts(uuid) is
   'Keys of intermediate data and paths of files of every task in the job of p_task_id. Called by the internal tool server artifacts.';
-revoke all on function private.list_job_artifacts(uuid) from public;
 
 create function private.read_job_data(p_task_id uuid, p_owner_task_id uuid, p_key text)
 returns jsonb
@@ -16058,7 +16532,6 @@ as $$
 $$;
 comment on function private.read_job_data(uuid, uuid, text) is
   'One value of intermediate data of a task in the same job as p_task_id; null when there is none. Called by the internal tool server artifacts.';
-revoke all on function private.read_job_data(uuid, uuid, text) from public;
 
 create function private.is_job_file(p_task_id uuid, p_path text)
 returns boolean
@@ -16075,7 +16548,6 @@ as $$
 $$;
 comment on function private.is_job_file(uuid, text) is
   'True when a task in the same job as p_task_id stored this path in the bucket supaswarm-data. Called by the internal tool server artifacts.';
-revoke all on function private.is_job_file(uuid, text) from public;
 
 -- gateway/feedback.sql
 
@@ -16184,7 +16656,6 @@ end;
 $$;
 comment on function private.record_feedback(uuid, uuid, text, int, text) is
   'Grades a call of this user, or for a null user one of the service. Null fields keep their value. Returns the whole grade. When a thumb changes to down, the arguments that the call taught are deleted. Raises FEEDBACK_TOKEN_NOT_FOUND and, 24 hours after the first grade, FEEDBACK_CLOSED. Called by mcp-feedback.';
-revoke all on function private.record_feedback(uuid, uuid, text, int, text) from public;
 
 -- gateway/ledger_quota.sql
 
@@ -16222,7 +16693,6 @@ end;
 $$;
 comment on function private.debit_ledger() is
   'Statement trigger: counts tool calls, model calls and grades toward the quota ledger_bytes within seconds, and no longer when they are deleted. Waits for no lock. A grade counts with the longest comment, because it can change. Definer: the roles that write the ledger have no rights on the quotas.';
-revoke all on function private.debit_ledger() from public;
 
 create trigger mcp_executions_debit after insert on public.mcp_executions
   referencing new table as changed for each statement execute function private.debit_ledger();
@@ -16263,7 +16733,6 @@ as $$
   where export.kind = exported_until.p_kind;
 $$;
 comment on function private.exported_until(text) is 'Rows of this kind from before this time are in Storage.';
-revoke all on function private.exported_until(text) from public;
 
 create function private.last_day_to_export()
 returns date
@@ -16274,7 +16743,6 @@ as $$
   select ((clock_timestamp() - interval '15 minutes') at time zone 'utc')::date - 1;
 $$;
 comment on function private.last_day_to_export() is 'The last UTC day whose rows are complete.';
-revoke all on function private.last_day_to_export() from public;
 
 create function private.days_to_export(p_from date default null, p_with_today boolean default false)
 returns jsonb
@@ -16299,7 +16767,6 @@ as $$
 $$;
 comment on function private.days_to_export(date, boolean) is
   'The days to export, [{kind, day}], oldest first, at most 62: those that are due, or all since p_from. With today, whose file is incomplete.';
-revoke all on function private.days_to_export(date, boolean) from public;
 
 create function private.mark_exported(p_kind text, p_day date)
 returns void
@@ -16314,7 +16781,6 @@ as $$
 $$;
 comment on function private.mark_exported(text, date) is
   'Records that a day''s file is in Storage. Does nothing for a day that is not over or not the next one.';
-revoke all on function private.mark_exported(text, date) from public;
 
 create function private.reviewable_text(p_text text)
 returns text
@@ -16326,7 +16792,6 @@ as $$
 $$;
 comment on function private.reviewable_text(text) is
   'Free text in the form that an export may contain; null when it seems to contain a key or token.';
-revoke all on function private.reviewable_text(text) from public;
 
 create view private.reviewed_calls with (security_invoker = true) as
   select
@@ -16412,7 +16877,6 @@ end;
 $$;
 comment on function private.export_page(text, date, text, uuid, int) is
   'A page of the rows of a UTC day, after the given row: grades by their last change, failures by their time. An entry has the columns of reviewed_calls. The position is text, because clients round times to milliseconds. Planner settings are fixed, so that a page has the same plan with and without statistics: first the rows by index, then their related rows.';
-revoke all on function private.export_page(text, date, text, uuid, int) from public;
 
 create function private.wake_export()
 returns void
@@ -16424,7 +16888,6 @@ as $$
 $$;
 comment on function private.wake_export() is
   'Wakes the export when a day is due. Called by cron every hour, so that a failed night is repeated.';
-revoke all on function private.wake_export() from public;
 
 -- engine/skill_loading.sql
 
@@ -16453,7 +16916,6 @@ as $$
 $$;
 comment on function private.load_skill(uuid, text) is
   'A complete skill if the task''s agent has it and it is active, else null. Called by workers.';
-revoke all on function private.load_skill(uuid, text) from public;
 
 -- engine/result_reading.sql
 
@@ -16483,7 +16945,6 @@ end;
 $$;
 comment on function private.read_result(uuid, bigint, int) is
   'The result of an ended call of a task as its owner may read it, so without the text of a skill; no row for another step. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.read_result(uuid, bigint, int) from public;
 
 -- platform/storage.sql
 
@@ -16506,7 +16967,6 @@ end;
 $$;
 comment on function private.id_of_folder(text) is
   'The id of the job or user in whose folder {id}/ an object is; null for other names.';
-revoke all on function private.id_of_folder(text) from public;
 
 create function private.is_own_job_file(p_object_name text)
 returns boolean
@@ -16533,7 +16993,6 @@ end;
 $$;
 comment on function private.is_own_job_file(text) is
   'True when an object''s path {master_task_id}/{task_id}/{filename} is in a job that the caller owns, or when one of the caller''s tasks refers to it. Called by policies on storage.objects. Definer: with row level security, Postgres could not use the index of paths; the function reads only the caller''s own tasks.';
-revoke all on function private.is_own_job_file(text) from public;
 grant execute on function private.is_own_job_file(text) to authenticated;
 
 create policy "owners read the files of their jobs" on storage.objects
@@ -16587,7 +17046,6 @@ begin
 end;
 $$;
 comment on function private.raise_cron_invalid(text, text) is 'Raises SCHEDULE_CRON_INVALID with the problem.';
-revoke all on function private.raise_cron_invalid(text, text) from public;
 
 create function private.cron_number(p_text text, p_min int, p_names text[])
 returns int
@@ -16604,7 +17062,6 @@ end;
 $$;
 comment on function private.cron_number(text, int, text[]) is
   'The number that a part of a cron field names, by digits or by a name (the first name is p_min); null for anything else.';
-revoke all on function private.cron_number(text, int, text[]) from public;
 
 create function private.cron_field(
   p_cron text, p_label text, p_text text, p_min int, p_max int, p_names text[] default '{}'
@@ -16653,7 +17110,6 @@ end;
 $$;
 comment on function private.cron_field(text, text, text, int, int, text[]) is
   'The numbers that one field of a cron expression allows, in order: lists, ranges, steps and names. Raises SCHEDULE_CRON_INVALID.';
-revoke all on function private.cron_field(text, text, text, int, int, text[]) from public;
 
 create function private.parse_cron(p_cron text)
 returns private.cron_fields
@@ -16697,7 +17153,6 @@ end;
 $$;
 comment on function private.parse_cron(text) is
   'Reads a cron expression of five fields, or @hourly, @daily, @weekly, @monthly, @yearly. Raises SCHEDULE_CRON_INVALID.';
-revoke all on function private.parse_cron(text) from public;
 
 create function private.assert_time_zone(p_time_zone text)
 returns void
@@ -16722,7 +17177,6 @@ end;
 $$;
 comment on function private.assert_time_zone(text) is
   'Raises SCHEDULE_ZONE_INVALID unless the name is UTC, GMT or Area/Location in the time zone database.';
-revoke all on function private.assert_time_zone(text) from public;
 
 create function private.offset_at(p_at timestamptz, p_time_zone text)
 returns interval
@@ -16735,7 +17189,6 @@ begin
 end;
 $$;
 comment on function private.offset_at(timestamptz, text) is 'How far the local time of a zone is ahead of UTC at an instant.';
-revoke all on function private.offset_at(timestamptz, text) from public;
 
 create function private.instant_of(p_local timestamp, p_time_zone text)
 returns timestamptz
@@ -16774,7 +17227,6 @@ end;
 $$;
 comment on function private.instant_of(timestamp, text) is
   'The instant at which clocks of a zone show a local time: the first of two instants for a repeated time, and the instant of the change for a skipped time.';
-revoke all on function private.instant_of(timestamp, text) from public;
 
 create function private.is_cron_date(p_fields private.cron_fields, p_date date)
 returns boolean
@@ -16791,7 +17243,6 @@ begin
 end;
 $$;
 comment on function private.is_cron_date(private.cron_fields, date) is 'True when a cron expression allows the date.';
-revoke all on function private.is_cron_date(private.cron_fields, date) from public;
 
 create function private.next_cron_date(p_fields private.cron_fields, p_from date)
 returns date
@@ -16818,7 +17269,6 @@ end;
 $$;
 comment on function private.next_cron_date(private.cron_fields, date) is
   'The first date from p_from on that a cron expression allows; null when there is none, as for 30 February.';
-revoke all on function private.next_cron_date(private.cron_fields, date) from public;
 
 create function private.next_elapsed_cron_time(p_fields private.cron_fields, p_time_zone text, p_after timestamptz)
 returns timestamptz
@@ -16852,7 +17302,6 @@ end;
 $$;
 comment on function private.next_elapsed_cron_time(private.cron_fields, text, timestamptz) is
   'next_cron_time() for an expression that names every hour: it follows elapsed hours, including an hour that clocks repeat.';
-revoke all on function private.next_elapsed_cron_time(private.cron_fields, text, timestamptz) from public;
 
 create function private.next_named_cron_time(p_fields private.cron_fields, p_time_zone text, p_after timestamptz)
 returns timestamptz
@@ -16885,7 +17334,6 @@ end;
 $$;
 comment on function private.next_named_cron_time(private.cron_fields, text, timestamptz) is
   'next_cron_time() for an expression that names hours: each local time counts once, and a skipped time counts at the instant of the change.';
-revoke all on function private.next_named_cron_time(private.cron_fields, text, timestamptz) from public;
 
 create function private.next_cron_time(p_cron text, p_time_zone text, p_after timestamptz)
 returns timestamptz
@@ -16908,7 +17356,6 @@ end;
 $$;
 comment on function private.next_cron_time(text, text, timestamptz) is
   'The first time after p_after that a cron expression names in a time zone. A local time that clocks skip counts at the instant of the change; of a local time that clocks repeat, the first instant counts. An expression for every hour follows elapsed hours. Raises SCHEDULE_CRON_INVALID. The caller has called assert_time_zone().';
-revoke all on function private.next_cron_time(text, text, timestamptz) from public;
 
 create function private.next_schedule_times(p_cron text, p_time_zone text, p_count int, p_after timestamptz)
 returns setof timestamptz
@@ -16934,7 +17381,6 @@ end;
 $$;
 comment on function private.next_schedule_times(text, text, int, timestamptz) is
   'See public.next_schedule_times(). Definer: users may not execute the functions that it calls; it reads no table.';
-revoke all on function private.next_schedule_times(text, text, int, timestamptz) from public;
 
 create function public.next_schedule_times(
   p_cron text, p_time_zone text default 'UTC', p_count int default 5, p_after timestamptz default null
@@ -17025,14 +17471,13 @@ begin
     or length(p_schedule.agent) > 200 or length(p_schedule.cron) > 1000 or length(p_schedule.time_zone) > 100
   then
     perform private.raise_error('TASK_INPUT_INVALID',
-      'Cannot save the schedule: its input, budget and metadata are larger than 1 MiB, 200 levels or 70,000 values, or a name is too long',
+      'Cannot save the schedule: its input, budget and metadata are larger than 1 MiB, 64 levels or 70,000 values, or have a number that programs cannot read, or a name is too long',
       'Write less, and store large values as files.');
   end if;
 end;
 $$;
 comment on function private.assert_schedule_is_small(public.schedules) is
   'Raises TASK_INPUT_INVALID for values that no job could have. Called for inactive schedules too, because they are stored.';
-revoke all on function private.assert_schedule_is_small(public.schedules) from public;
 
 create function private.assert_schedule_may_run(p_schedule public.schedules)
 returns void
@@ -17061,7 +17506,6 @@ end;
 $$;
 comment on function private.assert_schedule_may_run(public.schedules) is
   'Raises QUOTA_EXCEEDED and every error that creating the job now would raise. Called when an active schedule is written, so that the owner sees mistakes immediately and not when a run is due.';
-revoke all on function private.assert_schedule_may_run(public.schedules) from public;
 
 create function private.check_schedule()
 returns trigger
@@ -17097,7 +17541,6 @@ end;
 $$;
 comment on function private.check_schedule() is
   'Row trigger of schedules, before an owner''s write: checks the row and sets the next run. Raises SCHEDULE_CRON_INVALID, SCHEDULE_ZONE_INVALID, SCHEDULE_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_BUDGET_INVALID, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not read the data that the check needs.';
-revoke all on function private.check_schedule() from public;
 
 create trigger schedules_check_insert before insert on public.schedules
   for each row execute function private.check_schedule();
@@ -17125,7 +17568,6 @@ end;
 $$;
 comment on function private.record_schedule_client() is
   'Row trigger of schedules: records the OAuth client that wrote the row, with its scopes. Definer: users may not write that table.';
-revoke all on function private.record_schedule_client() from public;
 
 create trigger schedules_note_client
   after insert or update of name, agent, input, cron, time_zone, overlap, is_active, priority, budget, metadata
@@ -17145,7 +17587,6 @@ end;
 $$;
 comment on function private.check_person_may() is
   'Row trigger (action) of schedules and webhooks; the action completes the sentence "Cannot …". Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not execute the functions that it calls.';
-revoke all on function private.check_person_may() from public;
 
 create trigger schedules_check_deletion before delete on public.schedules
   for each row execute function private.check_person_may('delete the schedule');
@@ -17211,7 +17652,6 @@ end;
 $$;
 comment on function private.create_scheduled_job(public.schedules, timestamptz) is
   'Creates the job of one run, limited to the scopes of the OAuth clients that wrote the schedule. Raises what create_task() raises, INSUFFICIENT_SCOPE.';
-revoke all on function private.create_scheduled_job(public.schedules, timestamptz) from public;
 
 create function private.run_schedule(p_schedule public.schedules, p_scheduled_at timestamptz)
 returns void
@@ -17244,7 +17684,6 @@ end;
 $$;
 comment on function private.run_schedule(public.schedules, timestamptz) is
   'Creates the job of one run, or stores why it could not be created. Never raises. The caller has locked the schedule.';
-revoke all on function private.run_schedule(public.schedules, timestamptz) from public;
 
 create function private.has_unfinished_run(p_schedule public.schedules)
 returns boolean
@@ -17257,7 +17696,6 @@ begin
 end;
 $$;
 comment on function private.has_unfinished_run(public.schedules) is 'True when the last job of a schedule has not ended.';
-revoke all on function private.has_unfinished_run(public.schedules) from public;
 
 create function private.take_due_run(p_schedule public.schedules)
 returns void
@@ -17302,7 +17740,6 @@ end;
 $$;
 comment on function private.take_due_run(public.schedules) is
   'Handles a due schedule: creates the job, queues the run or skips it. The caller has locked the schedule.';
-revoke all on function private.take_due_run(public.schedules) from public;
 
 create function private.run_due_schedules(p_limit int default 1000, p_max_duration interval default '5 seconds')
 returns int
@@ -17368,7 +17805,6 @@ end;
 $$;
 comment on function private.run_due_schedules(int, interval) is
   'Runs the schedules that are due, in turn among their owners and the most overdue first, and returns how many it handled. Bounded in number and time: many schedules that are due at the same time take several batches. Called by cron; concurrent calls skip each other''s locked rows.';
-revoke all on function private.run_due_schedules(int, interval) from public;
 
 select cron.schedule('supaswarm-schedules', '15 seconds', 'select private.run_due_schedules()');
 
@@ -17418,7 +17854,6 @@ as $$
 $$;
 comment on function private.webhook_secret_name(uuid, text) is
   'The name in Vault of a webhook''s current or previous signing secret.';
-revoke all on function private.webhook_secret_name(uuid, text) from public;
 
 create function private.new_webhook_secret()
 returns text
@@ -17430,7 +17865,6 @@ as $$
     sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'utf8')), 'base64');
 $$;
 comment on function private.new_webhook_secret() is 'A random signing secret of 32 bytes, in the format of Standard Webhooks.';
-revoke all on function private.new_webhook_secret() from public;
 
 create function private.assert_webhook_is_valid(p_webhook public.webhooks)
 returns void
@@ -17466,7 +17900,6 @@ end;
 $$;
 comment on function private.assert_webhook_is_valid(public.webhooks) is
   'Raises WEBHOOK_INVALID for an invalid URL and for unknown events. The address behind the URL is checked with each request.';
-revoke all on function private.assert_webhook_is_valid(public.webhooks) from public;
 
 create function private.check_webhook()
 returns trigger
@@ -17493,7 +17926,6 @@ end;
 $$;
 comment on function private.check_webhook() is
   'Row trigger of webhooks, before an owner''s write. Raises WEBHOOK_INVALID, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not read the data that the check needs.';
-revoke all on function private.check_webhook() from public;
 create trigger webhooks_check_insert before insert on public.webhooks
   for each row execute function private.check_webhook();
 create trigger webhooks_check_update
@@ -17521,7 +17953,6 @@ end;
 $$;
 comment on function private.create_webhook_secret() is
   'Row trigger: creates the signing secret of a new webhook; rotate_webhook_secret() returns a readable one. Definer: users may not write to Vault.';
-revoke all on function private.create_webhook_secret() from public;
 create trigger webhooks_create_secret after insert on public.webhooks
   for each row execute function private.create_webhook_secret();
 
@@ -17538,7 +17969,6 @@ end;
 $$;
 comment on function private.delete_webhook_secrets() is
   'Row trigger: deletes a webhook''s secrets from Vault with its row. Definer: users may not write to Vault.';
-revoke all on function private.delete_webhook_secrets() from public;
 create trigger webhooks_delete_secrets after delete on public.webhooks
   for each row execute function private.delete_webhook_secrets();
 
@@ -17561,7 +17991,6 @@ end;
 $$;
 comment on function private.own_webhook(uuid, text) is
   'Locks and returns a webhook of the caller; the service may use any. Raises WEBHOOK_NOT_FOUND.';
-revoke all on function private.own_webhook(uuid, text) from public;
 
 create function private.rotate_webhook_secret(p_webhook_id uuid, p_secret text)
 returns text
@@ -17591,7 +18020,6 @@ end;
 $$;
 comment on function private.rotate_webhook_secret(uuid, text) is
   'See public.rotate_webhook_secret(). Definer: users may not write to Vault; assert_person_may() and own_webhook() check the caller.';
-revoke all on function private.rotate_webhook_secret(uuid, text) from public;
 
 create function public.rotate_webhook_secret(p_webhook_id uuid, p_secret text default null)
 returns text
@@ -17753,7 +18181,6 @@ end;
 $$;
 comment on function private.queue_webhook_messages() is
   'Statement trigger of task_events: writes one row for each webhook that receives the event, in the transaction of the event. One read is enough when there are no webhooks. Never raises, because a webhook must not block a task. Definer: the role that writes events may not read webhooks.';
-revoke all on function private.queue_webhook_messages() from public;
 create trigger task_events_webhooks after insert on public.task_events
   referencing new table as written
   for each statement execute function private.queue_webhook_messages();
@@ -17790,7 +18217,6 @@ end;
 $$;
 comment on function private.webhooks_with_open_messages() is
   'Webhooks that have messages to send. One index probe per webhook, however many messages it has.';
-revoke all on function private.webhooks_with_open_messages() from public;
 
 create function private.bury_webhook_message(p_message_id uuid, p_error jsonb)
 returns void
@@ -17805,7 +18231,6 @@ begin
 end;
 $$;
 comment on function private.bury_webhook_message(uuid, jsonb) is 'Makes a message a dead letter. The caller has locked it.';
-revoke all on function private.bury_webhook_message(uuid, jsonb) from public;
 
 create function private.webhook_stopped_error()
 returns jsonb
@@ -17819,7 +18244,6 @@ as $$
     'hint', 'Activate the webhook, then send the message again with resend_webhook_message().');
 $$;
 comment on function private.webhook_stopped_error() is 'The error of messages that became dead letters because their webhook was deactivated.';
-revoke all on function private.webhook_stopped_error() from public;
 
 create function private.claim_webhook_messages(p_worker_id text, p_limit int, p_lease_seconds int)
 returns table (id uuid, epoch bigint, url text, payload text, secrets jsonb)
@@ -17895,7 +18319,6 @@ end;
 $$;
 comment on function private.claim_webhook_messages(text, int, int) is
   'Claims messages that are due, in turn among owners and then among their webhooks: at most eight of one owner and four of one webhook at a time. Returns what their requests need, including the secrets. Called by supaswarm-webhooks.';
-revoke all on function private.claim_webhook_messages(text, int, int) from public;
 
 create function private.webhook_pause(p_attempts int, p_retry_after_seconds numeric)
 returns interval
@@ -17918,7 +18341,6 @@ end;
 $$;
 comment on function private.webhook_pause(int, numeric) is
   'Seconds to wait after this many failed attempts, at least as long as the receiver requested (at most ten hours). Null after the last attempt, about a day after the first.';
-revoke all on function private.webhook_pause(int, numeric) from public;
 
 create function private.record_webhook_attempt(
   p_message_id uuid, p_epoch bigint, p_duration_ms int, p_status int, p_error jsonb,
@@ -17965,7 +18387,6 @@ end;
 $$;
 comment on function private.record_webhook_attempt(uuid, bigint, int, int, jsonb, numeric) is
   'Stores the result of an attempt (p_error null: delivered) and what follows: the end, another attempt later, or a dead letter. The HTTP status 410 (Gone) deactivates the webhook. Returns the message''s status. Raises LEASE_LOST. Called by supaswarm-webhooks.';
-revoke all on function private.record_webhook_attempt(uuid, bigint, int, int, jsonb, numeric) from public;
 
 create function private.bury_messages_of_stopped_webhook()
 returns trigger
@@ -17982,7 +18403,6 @@ end;
 $$;
 comment on function private.bury_messages_of_stopped_webhook() is
   'Row trigger: turns the unsent messages of a deactivated webhook into dead letters. Definer: users may not write messages.';
-revoke all on function private.bury_messages_of_stopped_webhook() from public;
 create trigger webhooks_bury_messages after update of is_active on public.webhooks
   for each row when (old.is_active and not new.is_active)
   execute function private.bury_messages_of_stopped_webhook();
@@ -18014,7 +18434,6 @@ end;
 $$;
 comment on function private.send_message_again(uuid) is
   'Queues a message of an active webhook again, unless it is being sent, and returns its status. Raises WEBHOOK_INACTIVE.';
-revoke all on function private.send_message_again(uuid) from public;
 
 create function private.resend_webhook_message(p_message_id uuid)
 returns text
@@ -18041,7 +18460,6 @@ end;
 $$;
 comment on function private.resend_webhook_message(uuid) is
   'See public.resend_webhook_message(). Definer: users may not write messages; the function checks the caller.';
-revoke all on function private.resend_webhook_message(uuid) from public;
 
 create function public.resend_webhook_message(p_message_id uuid)
 returns text
@@ -18077,7 +18495,6 @@ end;
 $$;
 comment on function private.delete_old_webhook_messages() is
   'Deletes up to 10,000 messages that ended more than 30 days ago, and returns how many. Called by cron.';
-revoke all on function private.delete_old_webhook_messages() from public;
 select cron.schedule('supaswarm-delete-webhook-messages', '27 * * * *', 'select private.delete_old_webhook_messages()');
 
 -- engine/task_files.sql
@@ -18124,7 +18541,6 @@ begin
 end;
 $$;
 comment on function private.media_type_of(text) is 'The media type as which a model reads a file, by its file extension; null for a type that tasks do not accept.';
-revoke all on function private.media_type_of(text) from public;
 
 create function private.is_own_upload(p_object_name text)
 returns boolean
@@ -18139,7 +18555,6 @@ end;
 $$;
 comment on function private.is_own_upload(text) is
   'True for an object in the caller''s folder {user_id}/; an OAuth client needs the scope swarm:run. Called by policies on storage.objects. Definer: users may not execute the functions that it calls.';
-revoke all on function private.is_own_upload(text) from public;
 grant execute on function private.is_own_upload(text) to authenticated;
 
 create function private.uploads_of(p_user_id uuid)
@@ -18159,7 +18574,6 @@ begin
 end;
 $$;
 comment on function private.uploads_of(uuid) is 'The files in a user''s own folder, and their sizes.';
-revoke all on function private.uploads_of(uuid) from public;
 
 create function private.uploaded_bytes(p_user_id uuid)
 returns bigint
@@ -18172,7 +18586,6 @@ begin
 end;
 $$;
 comment on function private.uploaded_bytes(uuid) is 'How many bytes the files in a user''s own folder have.';
-revoke all on function private.uploaded_bytes(uuid) from public;
 
 create function private.upload_bytes_left(p_user_id uuid)
 returns bigint
@@ -18186,7 +18599,6 @@ end;
 $$;
 comment on function private.upload_bytes_left(uuid) is
   'Bytes that a user may still store in their own folder, after subtracting what their tasks have stored; null when there is no limit.';
-revoke all on function private.upload_bytes_left(uuid) from public;
 
 create function private.assert_may_keep_file(p_user_id uuid, p_byte_count bigint)
 returns void
@@ -18203,7 +18615,6 @@ end;
 $$;
 comment on function private.assert_may_keep_file(uuid, bigint) is
   'Raises QUOTA_EXCEEDED when a user may not store p_byte_count more bytes in their own folder. Called by the SQL tools before they store an export.';
-revoke all on function private.assert_may_keep_file(uuid, bigint) from public;
 
 create function private.may_upload(p_object_name text)
 returns boolean
@@ -18227,7 +18638,6 @@ end;
 $$;
 comment on function private.may_upload(text) is
   'True for a name in the caller''s own folder with a file extension in private.file_types, while earlier uploads leave room in the quota stored_bytes. Never for an agent. Called by policies on storage.objects. Definer: users may not read the data that the check needs.';
-revoke all on function private.may_upload(text) from public;
 grant execute on function private.may_upload(text) to authenticated;
 
 create function private.may_delete_upload(p_object_name text)
@@ -18243,7 +18653,6 @@ end;
 $$;
 comment on function private.may_delete_upload(text) is
   'True for an object in the caller''s own folder; never for an agent. Called by policies on storage.objects. Definer: users may not execute the functions that it calls.';
-revoke all on function private.may_delete_upload(text) from public;
 grant execute on function private.may_delete_upload(text) to authenticated;
 
 create policy "users read what they uploaded" on storage.objects
@@ -18272,7 +18681,6 @@ end;
 $$;
 comment on function private.account_of_folder(text) is
   'The user in whose own folder an object is; null for other folders and for removed users.';
-revoke all on function private.account_of_folder(text) from public;
 
 create function private.debit_stored_file()
 returns trigger
@@ -18309,7 +18717,6 @@ end;
 $$;
 comment on function private.debit_stored_file() is
   'Row trigger of storage.objects: refuses a file in a user''s folder that exceeds the quota stored_bytes when its size is known, which is after its bytes have arrived: a signed upload URL was permitted earlier, and parallel uploads are permitted together. Storage answers 403 for the SQLSTATE 42501 and removes the bytes. Definer: the role of Storage may not read quotas.';
-revoke all on function private.debit_stored_file() from public;
 create trigger objects_debit_quota before insert or update of name, bucket_id, metadata on storage.objects
   for each row when (new.bucket_id = 'supaswarm-data' and new.metadata ->> 'size' is not null)
   execute function private.debit_stored_file();
@@ -18326,7 +18733,6 @@ begin
 end;
 $$;
 comment on function private.raise_file_invalid(text) is 'Raises FILE_INVALID with the problem.';
-revoke all on function private.raise_file_invalid(text) from public;
 
 create function private.describe_files(p_files jsonb, p_owner_id uuid)
 returns table (path text, media_type text, size_bytes bigint)
@@ -18379,7 +18785,6 @@ end;
 $$;
 comment on function private.describe_files(jsonb, uuid) is
   'Path, media type and size of the files in a task''s input that its owner (null: the service, which may use any file) may use: the owner''s uploads and the files of the owner''s jobs. Raises FILE_INVALID, FILE_NOT_FOUND, FILE_TYPE_UNSUPPORTED, FILES_TOO_LARGE. Called when a task is created or continued, when a worker opens it, and by workers before they read the files.';
-revoke all on function private.describe_files(jsonb, uuid) from public;
 
 create function private.assert_files_are_usable(p_input jsonb, p_owner_id uuid)
 returns void
@@ -18394,7 +18799,6 @@ end;
 $$;
 comment on function private.assert_files_are_usable(jsonb, uuid) is
   'Raises what describe_files() raises for the files that an input names.';
-revoke all on function private.assert_files_are_usable(jsonb, uuid) from public;
 
 create function private.assert_message_files_are_usable(p_task public.tasks, p_input jsonb)
 returns void
@@ -18426,7 +18830,6 @@ end;
 $$;
 comment on function private.assert_message_files_are_usable(public.tasks, jsonb) is
   'Raises what describe_files() raises for a message that continues a task, for its own files together with those of the whole transcript.';
-revoke all on function private.assert_message_files_are_usable(public.tasks, jsonb) from public;
 
 -- gateway/registry_checks.sql
 
@@ -18442,7 +18845,6 @@ as $$
   select coalesce(array_agg(name order by name), '{}') from public.llm_providers where is_active;
 $$;
 comment on function private.names_of_providers() is 'The names of the active providers.';
-revoke all on function private.names_of_providers() from public;
 
 create function private.provider_problem(p_provider public.llm_providers)
 returns private.row_problem
@@ -18465,7 +18867,6 @@ begin
 end;
 $$;
 comment on function private.provider_problem(public.llm_providers) is 'What is wrong with a provider.';
-revoke all on function private.provider_problem(public.llm_providers) from public;
 
 create function private.missing_provider(p_agent public.agents)
 returns private.row_problem
@@ -18483,7 +18884,6 @@ end;
 $$;
 comment on function private.missing_provider(public.agents) is
   'The problem of an active agent without a provider. Such a row is stored with a warning, because the provider may follow.';
-revoke all on function private.missing_provider(public.agents) from public;
 
 create function private.agent_problem(p_agent public.agents)
 returns private.row_problem
@@ -18495,7 +18895,7 @@ declare
   v_tool text;
   v_problem private.row_problem;
 begin
-  v_problem := private.slug_problem('slug', p_agent.slug);
+  v_problem := private.slug_problem('slug', p_agent.slug, array['ag-ui', 'messages', 'stream']);
   if v_problem.field is null and p_agent.reasoning_effort is not null then
     v_problem := private.choice_problem('reasoning_effort', p_agent.reasoning_effort,
       array['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
@@ -18520,7 +18920,6 @@ begin
 end;
 $$;
 comment on function private.agent_problem(public.agents) is 'What is wrong with an agent.';
-revoke all on function private.agent_problem(public.agents) from public;
 
 create function private.budget_problem(p_budget jsonb)
 returns private.row_problem
@@ -18548,7 +18947,6 @@ begin
 end;
 $$;
 comment on function private.budget_problem(jsonb) is 'What is wrong with the budget of an agent.';
-revoke all on function private.budget_problem(jsonb) from public;
 
 create function private.placeholder_problem(p_config jsonb)
 returns private.row_problem
@@ -18583,7 +18981,6 @@ end;
 $$;
 comment on function private.placeholder_problem(jsonb) is
   'The problem of an HTTP tool with a placeholder that no argument can fill.';
-revoke all on function private.placeholder_problem(jsonb) from public;
 
 create function private.tool_kind(p_type text, p_config jsonb)
 returns text
@@ -18598,7 +18995,6 @@ as $$
   end;
 $$;
 comment on function private.tool_kind(text, jsonb) is 'The kind of a tool in config_schemas.';
-revoke all on function private.tool_kind(text, jsonb) from public;
 
 create function private.tool_urls(p_config jsonb)
 returns table (field text, url text)
@@ -18614,7 +19010,6 @@ as $$
   where tool_urls.p_config #> '{oauth}' ? 'issuer';
 $$;
 comment on function private.tool_urls(jsonb) is 'The addresses in the config of a tool, with their fields.';
-revoke all on function private.tool_urls(jsonb) from public;
 
 create function private.tool_config_problem(p_type text, p_config jsonb)
 returns private.row_problem
@@ -18664,7 +19059,6 @@ end;
 $$;
 comment on function private.tool_config_problem(text, jsonb) is
   'What is wrong with the config of a tool of this type: fields and values by config_schemas, then addresses, JSON Schemas and placeholders.';
-revoke all on function private.tool_config_problem(text, jsonb) from public;
 
 create function private.function_problem(p_config jsonb)
 returns private.row_problem
@@ -18687,7 +19081,6 @@ end;
 $$;
 comment on function private.function_problem(jsonb) is
   'The problem of a tool whose database function does not exist or cannot be a tool.';
-revoke all on function private.function_problem(jsonb) from public;
 
 create function private.tool_problem(p_tool public.tools)
 returns private.row_problem
@@ -18698,7 +19091,7 @@ as $$
 declare
   v_problem private.row_problem;
 begin
-  v_problem := private.slug_problem('slug', p_tool.slug);
+  v_problem := private.slug_problem('slug', p_tool.slug, array['oauth-protected-resource']);
   if v_problem.field is null then
     v_problem := private.choice_problem('type', p_tool.type, array['internal', 'mcp_server', 'http_api', 'supabase_rpc']);
   end if;
@@ -18710,6 +19103,9 @@ begin
     v_problem := private.choice_problem('credential_audience', p_tool.credential_audience, array['everyone', 'agents', 'named']);
   end if;
   if v_problem.field is null then
+    v_problem := private.choice_problem('audience', p_tool.audience, array['everyone', 'granted']);
+  end if;
+  if v_problem.field is null then
     v_problem := private.tool_config_problem(p_tool.type, p_tool.config);
   end if;
   return v_problem;
@@ -18717,7 +19113,6 @@ end;
 $$;
 comment on function private.tool_problem(public.tools) is
   'What is wrong with a tool. A database function is looked up by function_problem(), because a migration may replace it later.';
-revoke all on function private.tool_problem(public.tools) from public;
 
 create function private.skill_problem(p_skill public.skills)
 returns private.row_problem
@@ -18745,7 +19140,6 @@ begin
 end;
 $$;
 comment on function private.skill_problem(public.skills) is 'What is wrong with a skill.';
-revoke all on function private.skill_problem(public.skills) from public;
 
 -- Triggers ----------------------------------------------------------------------------------------
 
@@ -18762,7 +19156,6 @@ end;
 $$;
 comment on function private.check_provider() is
   'Row trigger of llm_providers. Raises PROVIDER_INVALID. Definer: the writers may not execute the functions that it calls.';
-revoke all on function private.check_provider() from public;
 create trigger llm_providers_check before insert or update on public.llm_providers
   for each row execute function private.check_provider();
 
@@ -18788,7 +19181,6 @@ end;
 $$;
 comment on function private.check_agent() is
   'Row trigger of agents. Raises AGENT_INVALID, and warns of a missing provider. Definer: the writers may not execute the functions that it calls.';
-revoke all on function private.check_agent() from public;
 create trigger agents_check before insert or update on public.agents
   for each row execute function private.check_agent();
 
@@ -18810,9 +19202,8 @@ end;
 $$;
 comment on function private.check_tool() is
   'Row trigger of tools. Raises TOOL_CONFIG_INVALID. Definer: the writers may not execute the functions that it calls.';
-revoke all on function private.check_tool() from public;
 -- Not on every update: a row whose function was dropped can still be deactivated.
-create trigger tools_check before insert or update of slug, type, config, credential_type, credential_audience on public.tools
+create trigger tools_check before insert or update of slug, type, config, credential_type, credential_audience, audience on public.tools
   for each row execute function private.check_tool();
 
 create function private.check_skill()
@@ -18828,7 +19219,6 @@ end;
 $$;
 comment on function private.check_skill() is
   'Row trigger of skills. Raises SKILL_INVALID. Definer: the writers may not execute the functions that it calls.';
-revoke all on function private.check_skill() from public;
 create trigger skills_check before insert or update on public.skills
   for each row execute function private.check_skill();
 
@@ -18876,6 +19266,7 @@ create view public.stuck_tasks with (security_invoker = true) as
         when task.status = 'pending'
           and coalesce(task.run_after, task.updated_at) <= clock_timestamp() - interval '5 minutes'
           then 'not_claimed'
+        when task.status = 'pending' and task.yields > 3 then 'no_progress'
         when task.status = 'pending_subtask' and not exists (
           select from public.tasks as child where child.parent_id = task.id and child.finished_at is null
         )
@@ -18897,7 +19288,7 @@ create view public.stuck_tasks with (security_invoker = true) as
   select id as task_id, master_task_id, created_by, agent_slug, status, reason,
     case reason
       when 'lease_expired' then lease_expires_at
-      when 'no_progress' then progressed_at
+      when 'no_progress' then coalesce(progressed_at, updated_at)
       else coalesce(run_after, updated_at)
     end as since,
     worker_id, attempts, deliveries
@@ -19092,7 +19483,6 @@ as $$
 $$;
 comment on function private.rounded_ms(int) is
   'A duration as a power of e^0.1, which is at most 5 percent more or less; up to 13 ms it is exact.';
-revoke all on function private.rounded_ms(int) from public;
 
 create function private.tool_calls_by_day(p_after timestamptz, p_until timestamptz)
 returns setof public.tool_days
@@ -19135,7 +19525,6 @@ end;
 $$;
 comment on function private.tool_calls_by_day(timestamptz, timestamptz) is
   'Sums of the tool calls that the caller may read and that ended after one time and until another.';
-revoke all on function private.tool_calls_by_day(timestamptz, timestamptz) from public;
 
 create function private.add_tool_calls(p_until timestamptz)
 returns void
@@ -19177,7 +19566,6 @@ end;
 $$;
 comment on function private.add_tool_calls(timestamptz) is
   'Adds the calls that ended until a time to tool_days. A call with an earlier time that appears later is not added.';
-revoke all on function private.add_tool_calls(timestamptz) from public;
 
 create function private.sum_tool_calls(p_limit int)
 returns int
@@ -19219,7 +19607,6 @@ end;
 $$;
 comment on function private.sum_tool_calls(int) is
   'Adds about p_limit tool calls that ended ten minutes ago or earlier to tool_days, and returns how many. Called by cron, through reconcile(): one call notes until when, the next one that finds no older transaction open adds them.';
-revoke all on function private.sum_tool_calls(int) from public;
 
 create function private.count_grade(p_old public.mcp_feedback, p_new public.mcp_feedback)
 returns void
@@ -19253,7 +19640,6 @@ end;
 $$;
 comment on function private.count_grade(public.mcp_feedback, public.mcp_feedback) is
   'Adds the difference between an earlier grade, or null, and a new one to tool_days when the graded call has been added already.';
-revoke all on function private.count_grade(public.mcp_feedback, public.mcp_feedback) from public;
 
 create function private.readable_tool_days()
 returns setof public.tool_days
@@ -19274,7 +19660,6 @@ end;
 $$;
 comment on function private.readable_tool_days() is
   'Sums of the tool calls that the caller may read: a user''s own as long as they are kept, and for the service tool_days with the calls that are not in it yet.';
-revoke all on function private.readable_tool_days() from public;
 grant execute on function
   private.rounded_ms(int), private.tool_calls_by_day(timestamptz, timestamptz), private.readable_tool_days()
   to authenticated, service_role;
@@ -19381,7 +19766,6 @@ as $$
 $$;
 comment on function private.held_snapshots() is
   'See public.oldest_snapshots. Definer: only members of pg_monitor can read the snapshots of other sessions.';
-revoke all on function private.held_snapshots() from public;
 grant execute on function private.held_snapshots() to service_role;
 
 create view public.oldest_snapshots with (security_invoker = true) as
@@ -19422,7 +19806,6 @@ as $$
   }'::jsonb;
 $$;
 comment on function private.default_retention() is 'The retention settings with their defaults in days.';
-revoke all on function private.default_retention() from public;
 
 create function private.retention_days(p_key text)
 returns int
@@ -19439,7 +19822,6 @@ end;
 $$;
 comment on function private.retention_days(text) is
   'The value of a retention setting in days, or its default. See default_retention().';
-revoke all on function private.retention_days(text) from public;
 
 create function private.retain_job(p_task_id uuid, p_is_kept boolean)
 returns boolean
@@ -19460,7 +19842,6 @@ end;
 $$;
 comment on function private.retain_job(uuid, boolean) is
   'See public.retain_job(). Definer: users may not write tasks; the function checks the caller.';
-revoke all on function private.retain_job(uuid, boolean) from public;
 create function public.retain_job(p_task_id uuid, p_is_kept boolean default true)
 returns boolean
 language sql
@@ -19494,7 +19875,6 @@ end;
 $$;
 comment on function private.list_files_of_task() is
   'Row trigger: adds the files of a deleted task to the list of files to remove, unless another task refers to them. Definer: whoever may delete tasks or their owner need not write that list.';
-revoke all on function private.list_files_of_task() from public;
 create trigger tasks_list_files after delete on public.tasks
   for each row when (old.storage_paths <> '{}') execute function private.list_files_of_task();
 
@@ -19513,7 +19893,6 @@ end;
 $$;
 comment on function private.list_files_of_user() is
   'Row trigger of auth.users: adds the uploads of a deleted user to the list of files to remove; those of the user''s jobs are listed with their tasks. Definer: the role of Auth may not write that list.';
-revoke all on function private.list_files_of_user() from public;
 create trigger users_list_files after delete on auth.users
   for each row execute function private.list_files_of_user();
 
@@ -19536,7 +19915,6 @@ end;
 $$;
 comment on function private.delete_old_job(uuid) is
   'Deletes a job with everything that belongs to it except tool calls, their session and model calls, which have retentions of their own. Does nothing when one of its tasks has not ended or the owner keeps it; returns whether it did.';
-revoke all on function private.delete_old_job(uuid) from public;
 
 create function private.delete_old_jobs(p_limit int)
 returns int
@@ -19556,7 +19934,6 @@ end;
 $$;
 comment on function private.delete_old_jobs(int) is
   'Deletes up to p_limit jobs that ended more than keep_jobs_days ago and are not kept, and returns how many.';
-revoke all on function private.delete_old_jobs(int) from public;
 
 create view private.reviewed_jobs with (security_invoker = true) as
   select distinct asking.master_task_id
@@ -19598,7 +19975,6 @@ end;
 $$;
 comment on function private.drop_partition(text, regclass, text, uuid[], timestamptz) is
   'Moves the rows of a partition for which the condition p_stays on $1 (p_task_ids) and $2 (p_since) is true to the default partition, and drops the partition: otherwise a few rows would keep the disk space of a whole week. Returns false when these are more than 30,000 rows. Waits one second for its first lock and then fails.';
-revoke all on function private.drop_partition(text, regclass, text, uuid[], timestamptz) from public;
 
 create function private.drop_old_events(p_before timestamptz)
 returns boolean
@@ -19634,7 +20010,6 @@ end;
 $$;
 comment on function private.drop_old_events(timestamptz) is
   'Drops the oldest partition of task_events for tasks created before p_before; false when there is none. Younger events, and those of jobs that are kept or wait for a person, stay; see drop_partition().';
-revoke all on function private.drop_old_events(timestamptz) from public;
 
 create function private.delete_old_events(p_limit int)
 returns int
@@ -19668,7 +20043,6 @@ end;
 $$;
 comment on function private.delete_old_events(int) is
   'Deletes up to p_limit events older than keep_events_days that are not in the partition to be dropped next and whose job is not kept and waits for no person, and returns how many. Tasks do not need them: their transcript is task_steps.';
-revoke all on function private.delete_old_events(int) from public;
 
 create function private.drop_old_transcripts(p_before timestamptz)
 returns boolean
@@ -19700,7 +20074,6 @@ end;
 $$;
 comment on function private.drop_old_transcripts(timestamptz) is
   'Drops the oldest partition of task_steps for tasks created before p_before; false when there is none. The steps of jobs that have not ended, ended later or are kept stay; see drop_partition(). The caller has made sure that no other job can be retried.';
-revoke all on function private.drop_old_transcripts(timestamptz) from public;
 
 create function private.drop_old_partitions()
 returns int
@@ -19730,7 +20103,6 @@ end;
 $$;
 comment on function private.drop_old_partitions() is
   'Drops the oldest partition of task_events or task_steps that retention no longer keeps, and returns how many: 1, or 0 when there is none. delete_old_jobs() deletes the rows of jobs whose transcripts were dropped. Called by cron.';
-revoke all on function private.drop_old_partitions() from public;
 
 create function private.awaits_export(p_execution_id uuid)
 returns boolean
@@ -19748,7 +20120,6 @@ as $$
   );
 $$;
 comment on function private.awaits_export(uuid) is 'True when a tool call has a failure or grade that is not yet in Storage.';
-revoke all on function private.awaits_export(uuid) from public;
 
 create function private.delete_old_executions(p_limit int)
 returns int
@@ -19786,7 +20157,6 @@ end;
 $$;
 comment on function private.delete_old_executions(int) is
   'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. Keeps calls that the export has not written yet or that are not in tool_days, and those of kept jobs.';
-revoke all on function private.delete_old_executions(int) from public;
 
 create index sessions_last_seen_at_idx on public.sessions (last_seen_at);
 
@@ -19816,7 +20186,6 @@ end;
 $$;
 comment on function private.delete_old_sessions(int) is
   'Deletes up to p_limit sessions that were last used more than keep_executions_days ago, and returns how many. Callers choose the ids of sessions, so they can create any number of them.';
-revoke all on function private.delete_old_sessions(int) from public;
 
 create function private.delete_old_usage(p_limit int)
 returns int
@@ -19889,7 +20258,6 @@ end;
 $$;
 comment on function private.delete_old_usage(int) is
   'Adds up to p_limit model calls of days that are more than keep_usage_days ago, at least 32, to usage_days, deletes them, and returns how many.';
-revoke all on function private.delete_old_usage(int) from public;
 
 create function private.delete_old_tool_days(p_limit int)
 returns int
@@ -19908,7 +20276,6 @@ end;
 $$;
 comment on function private.delete_old_tool_days(int) is
   'Deletes up to p_limit sums of tool calls of days that are more than keep_tool_days ago, and returns how many.';
-revoke all on function private.delete_old_tool_days(int) from public;
 
 create function private.delete_old_confirmations(p_limit int)
 returns int
@@ -19933,7 +20300,6 @@ end;
 $$;
 comment on function private.delete_old_confirmations(int) is
   'Deletes up to p_limit statements that a dry run has shown: unused ones a day after they expired, used ones after keep_executions_days. Returns how many. Everybody who may write can create any number of them.';
-revoke all on function private.delete_old_confirmations(int) from public;
 
 create function private.delete_old()
 returns jsonb
@@ -19953,7 +20319,6 @@ begin
 end;
 $$;
 comment on function private.delete_old() is 'Runs one batch of retention and returns how much it deleted. Called by cron.';
-revoke all on function private.delete_old() from public;
 
 -- Every minute: 288,000 jobs a day, in batches of about a second.
 select cron.schedule('supaswarm-delete-old', '* * * * *', 'select private.delete_old()');
@@ -19970,7 +20335,6 @@ as $$
 $$;
 comment on function private.files_to_remove(int) is
   'Paths to remove from the bucket supaswarm-data. They stay listed until delete_removed_files(). Called by workers.';
-revoke all on function private.files_to_remove(int) from public;
 
 create function private.delete_removed_files(p_paths jsonb)
 returns void
@@ -19981,7 +20345,6 @@ as $$
 $$;
 comment on function private.delete_removed_files(jsonb) is
   'Removes deleted files [path] from the list. Called by workers.';
-revoke all on function private.delete_removed_files(jsonb) from public;
 
 -- engine/vacuum.sql
 
@@ -20071,7 +20434,6 @@ begin
 end;
 $$;
 comment on function private.keep_vector_space() is 'Refuses changes that would mix two vector spaces under one name. Raises EMBEDDER_FIXED.';
-revoke all on function private.keep_vector_space() from public;
 
 create trigger keep_vector_space
 before update on public.embedders
@@ -20117,7 +20479,6 @@ as $$
 $$;
 comment on function private.default_embedder() is
   'The embedder of a new project that names none: the first by preference that is active and has the key it needs.';
-revoke all on function private.default_embedder() from public;
 
 create function private.resolve_embedder(p_name text)
 returns table (
@@ -20144,8 +20505,8 @@ begin
       perform private.raise_error('EMBEDDER_KEY_MISSING',
         format('Cannot embed: there is no key for embedder %L; Vault holds no secret named %L',
           v_embedder.name, v_embedder.api_key_secret_name),
-        format('Put %s into .env of a local stack, or store it with select vault.create_secret(''…'', %L). Without a key, name the embedder gte-small+hash384@1 on a hosted project.',
-          v_embedder.api_key_secret_name, v_embedder.api_key_secret_name));
+        format('%s On a local stack, put %s into .env. Without a key, name the embedder gte-small+hash384@1 on a hosted project.',
+          private.hint_to_store(v_embedder.api_key_secret_name), v_embedder.api_key_secret_name));
     end if;
   end if;
   return query select v_embedder.name, v_embedder.api, v_embedder.base_url, v_embedder.model, v_embedder.model_dimensions,
@@ -20155,7 +20516,6 @@ end;
 $$;
 comment on function private.resolve_embedder(text) is
   'How to call an embedder, including its key. Raises EMBEDDER_NOT_FOUND, EMBEDDER_KEY_MISSING. Called by sync and search.';
-revoke all on function private.resolve_embedder(text) from public;
 
 -- servers/quoth_embedding_limits.sql
 
@@ -20202,7 +20562,6 @@ as $$
   select greatest(0, ceil(extract(epoch from ms_between.p_to - ms_between.p_from) * 1000))::bigint;
 $$;
 comment on function private.ms_between(timestamptz, timestamptz) is 'Milliseconds from one time to another, rounded up; 0 when p_to has passed.';
-revoke all on function private.ms_between(timestamptz, timestamptz) from public;
 
 create function private.embedding_wait(p_embedder text, p_excess bigint, p_documents_only boolean)
 returns timestamptz
@@ -20222,7 +20581,6 @@ as $$
 $$;
 comment on function private.embedding_wait(text, bigint, boolean) is
   'The time of the grant with which p_excess items will have left the minute''s window; null when none need to.';
-revoke all on function private.embedding_wait(text, bigint, boolean) from public;
 
 create function private.take_embedding_tokens(
   p_embedder text,
@@ -20327,7 +20685,6 @@ end;
 $$;
 comment on function private.take_embedding_tokens(text, integer, boolean, timestamptz) is
   'Reserves room for that many texts of an embedder, or for as many as there is room for; more room is available after wait_ms. Never grants more than items_per_minute in any minute. paused_until is set while the provider, the daily quota or a general refusal forbids all texts of this kind. Call it in its own transaction: the embedder''s row stays locked until the transaction ends. p_now is for tests.';
-revoke all on function private.take_embedding_tokens(text, integer, boolean, timestamptz) from public;
 
 create function private.pause_embedder(p_embedder text, p_until timestamptz, p_reason text, p_message text default null)
 returns timestamptz
@@ -20345,7 +20702,6 @@ as $$
 $$;
 comment on function private.pause_embedder(text, timestamptz, text, text) is
   'Pauses an embedder for all instances. The later of two ends applies and is returned. p_message is the provider''s message when it refuses every request.';
-revoke all on function private.pause_embedder(text, timestamptz, text, text) from public;
 
 -- servers/quoth_projects.sql
 
@@ -20447,7 +20803,6 @@ end;
 $$;
 comment on function private.assert_language_is_known() is
   'Row trigger of projects: raises PROJECT_LANGUAGE_UNKNOWN unless the language is a text-search configuration.';
-revoke all on function private.assert_language_is_known() from public;
 
 create trigger assert_language_is_known before insert or update of language on public.projects
   for each row execute function private.assert_language_is_known();
@@ -20478,7 +20833,6 @@ end;
 $$;
 comment on function private.assert_embedder_is_known() is
   'Row trigger of projects: raises EMBEDDER_NOT_FOUND with the existing names, before the foreign key fails without them.';
-revoke all on function private.assert_embedder_is_known() from public;
 
 create trigger assert_embedder_is_known before insert or update of embedder, next_embedder on public.projects
   for each row execute function private.assert_embedder_is_known();
@@ -20518,7 +20872,6 @@ end;
 $$;
 comment on function private.find_project(text, uuid) is
   'The project with that id or slug of which the user is a member; a null p_user_id is the service, which reads all projects. Raises PROJECT_NOT_FOUND.';
-revoke all on function private.find_project(text, uuid) from public;
 
 create function private.readable_project(p_project_id uuid)
 returns public.projects
@@ -20539,7 +20892,6 @@ end;
 $$;
 comment on function private.readable_project(uuid) is
   'The project, if the caller is the service or a member. Raises PROJECT_NOT_FOUND, or INSUFFICIENT_SCOPE for an OAuth client without quoth:read. Definer: it is called by definer functions and reads columns that members may not.';
-revoke all on function private.readable_project(uuid) from public;
 
 -- servers/quoth_documents.sql
 
@@ -20718,7 +21070,6 @@ as $$
 $$;
 comment on function private.split_identifiers(text) is
   'Splits identifiers and paths into words, because the parser of Postgres keeps Deno.serve or runtime/security.md as one word.';
-revoke all on function private.split_identifiers(text) from public;
 grant execute on function private.split_identifiers(text) to service_role;
 
 create function private.chunk_fts(p_language text, p_title text, p_heading_path text[], p_content text)
@@ -20735,7 +21086,6 @@ as $$
 $$;
 comment on function private.chunk_fts(text, text, text[], text) is
   'The full-text vector of a chunk: title and headings (weight A) and text (B), stemmed in the language, and unstemmed parts of identifiers (C).';
-revoke all on function private.chunk_fts(text, text, text[], text) from public;
 grant execute on function private.chunk_fts(text, text, text[], text) to service_role;
 
 create function private.complete_chunk()
@@ -20769,7 +21119,6 @@ end;
 $$;
 comment on function private.complete_chunk() is
   'Row trigger of document_embeddings: fills in project, position, hash, embedder and full text from the document, so that an insert needs only document_id and content_chunk.';
-revoke all on function private.complete_chunk() from public;
 
 create trigger complete_chunk before insert on public.document_embeddings
   for each row execute function private.complete_chunk();
@@ -20799,7 +21148,6 @@ end;
 $$;
 comment on function private.stem_again() is
   'Row trigger of projects: when the language changes, stems all chunks again in the same transaction, so that documents and queries always match.';
-revoke all on function private.stem_again() from public;
 
 create trigger stem_again after update of language on public.projects
   for each row when (old.language is distinct from new.language)
@@ -20816,7 +21164,6 @@ as $$
 $$;
 comment on function private.any_of(text[]) is
   'A query that matches any of the lexemes; null for an empty list.';
-revoke all on function private.any_of(text[]) from public;
 
 create function private.any_of(p_words tsquery[])
 returns tsquery
@@ -20829,7 +21176,6 @@ as $$
 $$;
 comment on function private.any_of(tsquery[]) is
   'A query that matches what any of the queries matches; null for an empty list. Ranking selects the good hits: requiring every word of a question would find nothing.';
-revoke all on function private.any_of(tsquery[]) from public;
 
 create function private.query_terms(p_language text, p_query text)
 returns table (term text, words tsquery)
@@ -20877,7 +21223,6 @@ as $$
 $$;
 comment on function private.query_terms(text, text) is
   'The words of a query (and the parts of its identifiers) in order, each with the lexemes to search for. Stop words count only when there are no other words. Only the first 2000 characters and 100 words count.';
-revoke all on function private.query_terms(text, text) from public;
 
 create function private.space_lexeme(p_project_id uuid, p_embedder text)
 returns text
@@ -20889,7 +21234,6 @@ as $$
 $$;
 comment on function private.space_lexeme(uuid, text) is
   'A lexeme that marks the chunks of a project in one vector space in the words index.';
-revoke all on function private.space_lexeme(uuid, text) from public;
 grant execute on function private.space_lexeme(uuid, text) to service_role;
 
 create function private.words_in_space(p_project_id uuid, p_embedder text, p_fts tsvector)
@@ -20904,7 +21248,6 @@ as $$
 $$;
 comment on function private.words_in_space(uuid, text, tsvector) is
   'The index entry of a chunk: its lexemes and the lexeme of its project and vector space.';
-revoke all on function private.words_in_space(uuid, text, tsvector) from public;
 grant execute on function private.words_in_space(uuid, text, tsvector) to service_role;
 
 -- One index for words and project together, so that a search never reads chunks of other projects. No other
@@ -20922,7 +21265,6 @@ as $$
 $$;
 comment on function private.in_space(uuid, text, tsquery) is
   'A query on words_in_space() that matches only chunks of this project and vector space; null without words.';
-revoke all on function private.in_space(uuid, text, tsquery) from public;
 
 create function private.is_identifier_query(p_query text)
 returns boolean
@@ -20942,7 +21284,6 @@ as $$
 $$;
 comment on function private.is_identifier_query(text) is
   'True when at least half of the words are identifiers, paths, flags or numbers, which full text finds better than vectors do.';
-revoke all on function private.is_identifier_query(text) from public;
 
 -- servers/quoth_indexing.sql
 
@@ -20977,7 +21318,6 @@ begin
 end;
 $$;
 comment on function private.assert_document_is_valid(jsonb, jsonb) is 'Raises DOCUMENT_INVALID when the document or a chunk lacks a field.';
-revoke all on function private.assert_document_is_valid(jsonb, jsonb) from public;
 
 create function private.delete_unwanted_embeddings(p_project_id uuid, p_embedder text, p_chunk_hashes text[])
 returns void
@@ -20997,7 +21337,6 @@ as $$
 $$;
 comment on function private.delete_unwanted_embeddings(uuid, text, text[]) is
   'Deletes pending texts that no chunk has anymore.';
-revoke all on function private.delete_unwanted_embeddings(uuid, text, text[]) from public;
 
 create function private.lock_pending(p_project_id uuid, p_embedder text, p_chunk_hashes text[])
 returns void
@@ -21015,7 +21354,6 @@ end;
 $$;
 comment on function private.lock_pending(uuid, text, text[]) is
   'Locks pending texts in a fixed order. Everything that writes chunks calls it first, because storing a document and storing vectors of its texts at the same time could otherwise deadlock.';
-revoke all on function private.lock_pending(uuid, text, text[]) from public;
 
 create function private.pair_chunks(p_document_id uuid, p_embedder text, p_chunks jsonb)
 returns table (
@@ -21048,7 +21386,6 @@ as $$
 $$;
 comment on function private.pair_chunks(uuid, text, jsonb) is
   'The new chunks of a document in order, each with the id of the stored chunk with the same hash; a null id is a new chunk.';
-revoke all on function private.pair_chunks(uuid, text, jsonb) from public;
 
 create function private.chunk_metadata(p_heading_path text[])
 returns jsonb
@@ -21063,7 +21400,6 @@ as $$
 $$;
 comment on function private.chunk_metadata(text[]) is
   'The metadata of a chunk: its source and the heading that it belongs to.';
-revoke all on function private.chunk_metadata(text[]) from public;
 
 create function private.record_chunks(p_document public.documents, p_embedder text, p_chunks jsonb)
 returns jsonb
@@ -21157,7 +21493,6 @@ end;
 $$;
 comment on function private.record_chunks(public.documents, text, jsonb) is
   'Sets the chunks of a document for one embedder: keeps chunks with an equal hash, copies vectors of equal hashes from the project or from chunks that this sync removed, and leaves the rest pending. Returns {chunk_count, kept_count, copied_count, pending_count}.';
-revoke all on function private.record_chunks(public.documents, text, jsonb) from public;
 
 create function private.hold_project(p_project_id uuid)
 returns public.projects
@@ -21181,7 +21516,6 @@ end;
 $$;
 comment on function private.hold_project(uuid) is
   'Locks a project, so that its documents are written one at a time and its embedder does not change. Raises PROJECT_NOT_FOUND.';
-revoke all on function private.hold_project(uuid) from public;
 
 create function private.replace_document(p_project_id uuid, p_document jsonb, p_embedder text, p_chunks jsonb)
 returns jsonb
@@ -21233,7 +21567,6 @@ end;
 $$;
 comment on function private.replace_document(uuid, jsonb, text, jsonb) is
   'Creates or replaces the document {file_path, title, content, checksum, chunker_version?, blob_sha?, commit_sha?, front_matter?} at its path, and its chunks [{content, embedded_text, chunk_hash, start_line, end_line, heading_path?, anchor?, token_count?}], in one transaction; a project without an embedder gets this one. Returns {document_id, chunk_count, kept_count, copied_count, pending_count}. Raises EMBEDDER_MISMATCH, DOCUMENT_INVALID or PROJECT_NOT_FOUND. Called by the sync.';
-revoke all on function private.replace_document(uuid, jsonb, text, jsonb) from public;
 
 create function private.delete_document(p_project_id uuid, p_file_path text, p_commit_sha text default null)
 returns boolean
@@ -21277,7 +21610,6 @@ end;
 $$;
 comment on function private.delete_document(uuid, text, text) is
   'Deletes the document at a path and records the deletion in document_moves; false when there is none. Called by the sync.';
-revoke all on function private.delete_document(uuid, text, text) from public;
 
 create function private.move_document(
   p_project_id uuid, p_old_path text, p_new_path text, p_commit_sha text default null
@@ -21309,7 +21641,6 @@ end;
 $$;
 comment on function private.move_document(uuid, text, text, text) is
   'Moves a document with its chunks and vectors to another path and replaces a document there; false when there is none at the old path. Called by the sync.';
-revoke all on function private.move_document(uuid, text, text, text) from public;
 
 -- servers/quoth_embedding_work.sql
 
@@ -21365,7 +21696,6 @@ end;
 $$;
 comment on function private.claim_chunks(uuid, text, int, int) is
   'Claims up to p_limit texts that wait for a vector, oldest first, for p_lease_seconds. record_embeddings() or return_chunks() ends the claim, else it ends with the lease. A text whose workers died is claimed alone, and fails after five deliveries. Called by the sync.';
-revoke all on function private.claim_chunks(uuid, text, int, int) from public;
 
 create function private.record_embeddings(p_project_id uuid, p_embedder text, p_embeddings jsonb)
 returns int
@@ -21398,7 +21728,6 @@ end;
 $$;
 comment on function private.record_embeddings(uuid, text, jsonb) is
   'Stores vectors [{chunk_hash, embedding: [768 numbers]}] in every chunk of the project that waits for one of them, and returns the number of chunks. Does not check an epoch: equal texts have equal vectors, whichever worker sends them. Called by the sync.';
-revoke all on function private.record_embeddings(uuid, text, jsonb) from public;
 
 create function private.return_chunks(
   p_project_id uuid, p_embedder text, p_claims jsonb, p_error jsonb default null, p_retry_after_ms bigint default 0
@@ -21431,7 +21760,6 @@ end;
 $$;
 comment on function private.return_chunks(uuid, text, jsonb, jsonb, bigint) is
   'Ends claims [{chunk_hash, epoch}] without a vector; the texts are due again after p_retry_after_ms. With p_error {code, message, hint} it counts as a refusal, and the fifth refusal fails the text; without it, as for a rate limit or a worker that stops, nothing is counted. Returns how many claims were still held. Called by the sync.';
-revoke all on function private.return_chunks(uuid, text, jsonb, jsonb, bigint) from public;
 
 create function private.requeue_failed_chunks(p_project_id uuid)
 returns int
@@ -21450,7 +21778,6 @@ end;
 $$;
 comment on function private.requeue_failed_chunks(uuid) is
   'Makes the failed texts of a project due again; returns how many. For operators, and for a requested sync.';
-revoke all on function private.requeue_failed_chunks(uuid) from public;
 
 create function private.embedding_backlog()
 returns table (project_id uuid, embedder text, pending_count bigint, due_count bigint, oldest_due_at timestamptz)
@@ -21467,7 +21794,6 @@ as $$
 $$;
 comment on function private.embedding_backlog() is
   'Projects and embedders with texts that wait for vectors, and how many can be claimed now; those waiting longest first.';
-revoke all on function private.embedding_backlog() from public;
 
 -- servers/quoth_vectors.sql
 
@@ -21511,7 +21837,6 @@ end;
 $$;
 comment on function private.record_chunk_vector() is
   'Row trigger of document_embeddings: maintains private.chunk_vectors. Definer: the role that writes chunks has no right to that table.';
-revoke all on function private.record_chunk_vector() from public;
 
 create trigger record_chunk_vector
   after insert or update of embedding, project_id, document_id, embedder on public.document_embeddings
@@ -21555,7 +21880,6 @@ end;
 $$;
 comment on function private.nearest_by_scan(uuid, text, extensions.vector, int, uuid[]) is
   'The nearest chunks, by comparing all of them at half precision and then the closest ones by their full vectors.';
-revoke all on function private.nearest_by_scan(uuid, text, extensions.vector, int, uuid[]) from public;
 
 create function private.nearest_by_index(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_document_ids uuid[]
@@ -21594,7 +21918,6 @@ end;
 $$;
 comment on function private.nearest_by_index(uuid, text, extensions.vector, int, uuid[]) is
   'The nearest chunks by the HNSW index. Approximate, and possibly too few when the project is a small part of all chunks.';
-revoke all on function private.nearest_by_index(uuid, text, extensions.vector, int, uuid[]) from public;
 
 create function private.nearest_chunks(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_document_ids uuid[] default null
@@ -21643,7 +21966,6 @@ end;
 $$;
 comment on function private.nearest_chunks(uuid, text, extensions.vector, int, uuid[]) is
   'The p_limit chunks nearest to a vector, nearest first, with their cosine distance. Exact up to 20000 chunks and whenever the index does not find enough. Raises QUERY_EMBEDDING_INVALID.';
-revoke all on function private.nearest_chunks(uuid, text, extensions.vector, int, uuid[]) from public;
 
 create function private.match_documents(
   query_embedding extensions.vector, match_threshold double precision, match_count int, filter_project_id uuid
@@ -21693,7 +22015,6 @@ end;
 $$;
 comment on function private.match_documents(extensions.vector, double precision, int, uuid) is
   'See public.match_documents(). Definer: row policies would prevent the use of the index; the function checks the membership itself.';
-revoke all on function private.match_documents(extensions.vector, double precision, int, uuid) from public;
 
 create function public.match_documents(
   query_embedding extensions.vector(768), match_threshold double precision, match_count int, filter_project_id uuid
@@ -21730,7 +22051,6 @@ as $$
 $$;
 comment on function private.text_weights() is
   'Weights for ts_rank: D (unused), parts of identifiers, text, headings.';
-revoke all on function private.text_weights() from public;
 
 create function private.distinctive_words(
   p_project_id uuid, p_embedder text, p_words tsquery[], p_document_ids uuid[], p_most_chunks int
@@ -21784,7 +22104,6 @@ end;
 $$;
 comment on function private.distinctive_words(uuid, text, tsquery[], uuid[], int) is
   'The words that decide which chunks are ranked: the rarest words that together match about p_most_chunks chunks, estimated from a sample. A word in half of a large project''s chunks would make every search read half of the project.';
-revoke all on function private.distinctive_words(uuid, text, tsquery[], uuid[], int) from public;
 
 create function private.worded_chunks(
   p_project_id uuid, p_embedder text, p_words tsquery[], p_limit int, p_document_ids uuid[] default null,
@@ -21840,7 +22159,6 @@ end;
 $$;
 comment on function private.worded_chunks(uuid, text, tsquery[], int, uuid[], int) is
   'The p_limit best chunks that match any of the words, including pending ones, and also the p_of_each best of each document, up to p_limit of these, so that a few long documents do not take all places. Limited to p_document_ids when given. When more than 10000 chunks match even the rarest word, only 10000 of them are ranked.';
-revoke all on function private.worded_chunks(uuid, text, tsquery[], int, uuid[], int) from public;
 
 create function private.candidate_chunks(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_words tsquery[], p_document_ids uuid[]
@@ -21888,7 +22206,6 @@ end;
 $$;
 comment on function private.candidate_chunks(uuid, text, extensions.vector, tsquery[], uuid[]) is
   'The candidates of a search: the nearest chunks by vector, if there is one, and the best by words. similarity and the ranks are null for what one of the two did not find.';
-revoke all on function private.candidate_chunks(uuid, text, extensions.vector, tsquery[], uuid[]) from public;
 
 create function private.scored_chunks(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_words tsquery[], p_document_ids uuid[],
@@ -21948,7 +22265,6 @@ end;
 $$;
 comment on function private.scored_chunks(uuid, text, extensions.vector, tsquery[], uuid[], double precision, double precision) is
   'The candidates of a search with scores from 0 to 1: p_text_share of a score comes from words and the rest from the vector, each scaled within the search; p_document_share is the weight of the document''s other chunks. text_part is the ratio to the best rank by words.';
-revoke all on function private.scored_chunks(uuid, text, extensions.vector, tsquery[], uuid[], double precision, double precision) from public;
 
 create function private.search_documents(
   p_project_id uuid,
@@ -22047,7 +22363,6 @@ end;
 $$;
 comment on function private.search_documents(uuid, text, extensions.vector, text, int, text, int) is
   'See public.search_documents(). Definer: row policies would prevent the use of the indexes; readable_project() checks the caller.';
-revoke all on function private.search_documents(uuid, text, extensions.vector, text, int, text, int) from public;
 
 create function public.search_documents(
   p_project_id uuid,
@@ -22206,7 +22521,6 @@ end;
 $$;
 comment on function private.project_freshness(uuid) is
   'See public.project_freshness(). Definer: counts in tables that users may not read; readable_project() checks the caller.';
-revoke all on function private.project_freshness(uuid) from public;
 
 create function public.project_freshness(p_project_id uuid)
 returns table (
@@ -22248,7 +22562,6 @@ as $$
 $$;
 comment on function private.is_switch_complete(public.projects) is
   'True when every document has its chunks and vectors for the next embedder, except texts that the embedder refused.';
-revoke all on function private.is_switch_complete(public.projects) from public;
 
 create function private.guard_embedder()
 returns trigger
@@ -22274,7 +22587,6 @@ end;
 $$;
 comment on function private.guard_embedder() is
   'Row trigger of projects: prevents that a project with documents uses an embedder whose vectors it does not have. Raises EMBEDDER_MISMATCH or SWITCH_INCOMPLETE.';
-revoke all on function private.guard_embedder() from public;
 
 create trigger guard_embedder before update of embedder on public.projects
   for each row when (old.embedder is distinct from new.embedder)
@@ -22303,7 +22615,6 @@ end;
 $$;
 comment on function private.delete_other_embeddings() is
   'Row trigger of projects: when a switch completes, is abandoned or changes its target, deletes chunks and pending texts of all other embedders. Definer: operators change projects through the API and have no right on the tables of schema private.';
-revoke all on function private.delete_other_embeddings() from public;
 
 create trigger delete_other_embeddings after update of embedder, next_embedder on public.projects
   for each row when (old.embedder is distinct from new.embedder or old.next_embedder is distinct from new.next_embedder)
@@ -22326,7 +22637,6 @@ as $$
 $$;
 comment on function private.documents_to_chunk(uuid, int) is
   'Documents that lack chunks for the project''s next embedder. The caller splits them and calls add_chunks(). Called by the sync.';
-revoke all on function private.documents_to_chunk(uuid, int) from public;
 
 create function private.add_chunks(p_document_id uuid, p_content_hash text, p_embedder text, p_chunks jsonb)
 returns jsonb
@@ -22353,7 +22663,6 @@ end;
 $$;
 comment on function private.add_chunks(uuid, text, text, jsonb) is
   'Stores a document''s chunks for the next embedder, in the form of replace_document(); searches do not use them before the switch. Returns null and changes nothing when the document or the switch has changed since documents_to_chunk(). Called by the sync.';
-revoke all on function private.add_chunks(uuid, text, text, jsonb) from public;
 
 create function private.switch_progress(p_project_id uuid)
 returns table (
@@ -22386,7 +22695,6 @@ as $$
 $$;
 comment on function private.switch_progress(uuid) is
   'Progress of a project''s switch: documents split and chunks embedded for next_embedder. For operators.';
-revoke all on function private.switch_progress(uuid) from public;
 
 create function private.finish_switch(p_project_id uuid)
 returns boolean
@@ -22405,7 +22713,6 @@ end;
 $$;
 comment on function private.finish_switch(uuid) is
   'Switches a project to its next embedder, for all searches at the same moment, if every document is ready; returns whether it did.';
-revoke all on function private.finish_switch(uuid) from public;
 
 create function private.finish_switches()
 returns int
@@ -22417,7 +22724,6 @@ as $$
   ));
 $$;
 comment on function private.finish_switches() is 'Switches every project that is ready to its next embedder; returns how many. Called by cron.';
-revoke all on function private.finish_switches() from public;
 
 select cron.schedule('supaswarm-quoth-finish-switches', '* * * * *', 'select private.finish_switches()');
 
@@ -22583,7 +22889,6 @@ end;
 $$;
 comment on function private.queue_sync(uuid, text, text, text) is
   'Creates a sync. The caller holds the project''s row, so that the order of seq is the order of commits.';
-revoke all on function private.queue_sync(uuid, text, text, text) from public;
 
 create function private.queue_tree_sync(p_project_id uuid, p_reason text, p_wanted_commit text default null)
 returns uuid
@@ -22605,7 +22910,6 @@ end;
 $$;
 comment on function private.queue_tree_sync(uuid, text, text) is
   'Requests a comparison with the branch''s head: joins a waiting sync or creates one. Returns the sync''s id.';
-revoke all on function private.queue_tree_sync(uuid, text, text) from public;
 
 create function private.queue_embed_sync(p_project_id uuid)
 returns boolean
@@ -22626,7 +22930,6 @@ end;
 $$;
 comment on function private.queue_embed_sync(uuid) is
   'Requests the vectors of a project''s pending chunks; false when that is already running.';
-revoke all on function private.queue_embed_sync(uuid) from public;
 
 create function private.chunk_target(p_embedder public.embedders)
 returns jsonb
@@ -22642,7 +22945,6 @@ as $$
 $$;
 comment on function private.chunk_target(public.embedders) is
   'The properties of an embedder that a sync needs. runs_here: it uses the CPU time of the caller.';
-revoke all on function private.chunk_target(public.embedders) from public;
 
 create function private.sync_context(p_sync public.quoth_syncs)
 returns jsonb
@@ -22687,7 +22989,6 @@ as $$
   where project.id = p_sync.project_id;
 $$;
 comment on function private.sync_context(public.quoth_syncs) is 'What a worker needs to know about a sync and its project. Contains no secret.';
-revoke all on function private.sync_context(public.quoth_syncs) from public;
 
 create function private.claim_sync(p_worker_id text, p_lease_seconds int)
 returns table (sync_id uuid, epoch bigint, context jsonb)
@@ -22733,7 +23034,6 @@ end;
 $$;
 comment on function private.claim_sync(text, int) is
   'Claims the sync that has waited longest among those that may run, with a lease of p_lease_seconds and a new epoch; no row when there is none. Called by quoth-sync.';
-revoke all on function private.claim_sync(text, int) from public;
 
 create function private.end_sync(p_sync_id uuid, p_status text, p_error jsonb default null)
 returns void
@@ -22761,7 +23061,6 @@ end;
 $$;
 comment on function private.end_sync(uuid, text, jsonb) is
   'Ends a sync permanently and deletes its remaining files; the project''s next sync may run.';
-revoke all on function private.end_sync(uuid, text, jsonb) from public;
 
 create function private.reset_file_deliveries(p_sync_id uuid)
 returns void
@@ -22772,7 +23071,6 @@ as $$
   where sync_id = reset_file_deliveries.p_sync_id and deliveries > 0;
 $$;
 comment on function private.reset_file_deliveries(uuid) is 'Resets the delivery counts of files that the worker began with, because the worker is alive.';
-revoke all on function private.reset_file_deliveries(uuid) from public;
 
 create function private.fail_sync(
   p_sync_id uuid, p_epoch bigint, p_error jsonb, p_is_retryable boolean, p_retry_after_seconds numeric default null
@@ -22809,7 +23107,6 @@ end;
 $$;
 comment on function private.fail_sync(uuid, bigint, jsonb, boolean, numeric) is
   'Records that a sync failed: it waits as long as requested, or longer with each attempt, or fails after the last attempt. Returns its status. Called by quoth-sync.';
-revoke all on function private.fail_sync(uuid, bigint, jsonb, boolean, numeric) from public;
 
 create function private.yield_sync(p_sync_id uuid, p_epoch bigint)
 returns void
@@ -22827,7 +23124,6 @@ end;
 $$;
 comment on function private.yield_sync(uuid, bigint) is
   'Hands a sync on to the next worker and wakes one, because an isolate has little CPU time. Called by quoth-sync.';
-revoke all on function private.yield_sync(uuid, bigint) from public;
 
 create function private.resume_embedder(p_embedder text)
 returns boolean
@@ -22852,7 +23148,6 @@ end;
 $$;
 comment on function private.resume_embedder(text) is
   'Ends the pause of an embedder that refused every request; returns whether it was paused. For operators who have fixed its key or account; called when its row changes and when a sync is requested.';
-revoke all on function private.resume_embedder(text) from public;
 
 create function private.resume_changed_embedder()
 returns trigger
@@ -22867,7 +23162,6 @@ end;
 $$;
 comment on function private.resume_changed_embedder() is
   'Row trigger of embedders: the change may have fixed the cause of a pause. Definer: operators change embedders through the API and have no right on embedding_buckets.';
-revoke all on function private.resume_changed_embedder() from public;
 
 create trigger resume_changed_embedder after update on public.embedders
   for each row execute function private.resume_changed_embedder();
@@ -22889,7 +23183,6 @@ as $$
 $$;
 comment on function private.webhook_secrets(text) is
   'The projects of a repository with their webhook secrets. A push belongs to the projects whose secret verifies it. Called by quoth-sync.';
-revoke all on function private.webhook_secrets(text) from public;
 
 create function private.webhook_secret(p_project text)
 returns table (project_id uuid, default_branch text, secret text)
@@ -22909,21 +23202,29 @@ as $$
 $$;
 comment on function private.webhook_secret(text) is
   'The project with that slug or id and its webhook secret; no row when there is none. Called by quoth-sync for a webhook whose URL names its project.';
-revoke all on function private.webhook_secret(text) from public;
 
 create function private.github_token(p_project_id uuid)
 returns text
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select private.secret_value(coalesce(project.github_token_secret_name, 'GITHUB_TOKEN'))
-  from public.projects as project
-  where project.id = github_token.p_project_id;
+declare
+  v_project public.projects;
+  v_name text;
+  v_secret text;
+begin
+  select * into v_project from public.projects where id = p_project_id;
+  v_name := coalesce(v_project.github_token_secret_name, 'GITHUB_TOKEN');
+  v_secret := private.secret_value(v_name);
+  if v_secret is not null then
+    perform private.assert_secret_is_bound('documents ' || v_project.slug, v_name);
+  end if;
+  return v_secret;
+end;
 $$;
 comment on function private.github_token(uuid) is
-  'The token for reading a project''s repository: the one that the project names, else GITHUB_TOKEN from Vault, else null. Called by quoth-sync.';
-revoke all on function private.github_token(uuid) from public;
+  'The token for reading a project''s repository: the one that the project names, else GITHUB_TOKEN from Vault, else null. Raises SECRET_NOT_FOUND for a token that the project waits for. Called by quoth-sync.';
 
 create function private.receive_push(p_project_id uuid, p_delivery_id text, p_commit text)
 returns table (sync_id uuid, queued int)
@@ -22953,7 +23254,6 @@ end;
 $$;
 comment on function private.receive_push(uuid, text, text) is
   'Queues the sync for a verified push. A repeated delivery changes nothing unless its sync failed. Called by quoth-sync.';
-revoke all on function private.receive_push(uuid, text, text) from public;
 
 create function private.resume_syncs(p_project public.projects)
 returns void
@@ -22970,7 +23270,6 @@ end;
 $$;
 comment on function private.resume_syncs(public.projects) is
   'Ends the backoff of a project''s syncs and the pause of an embedder that refused every request. An explicit request means that the cause has been fixed.';
-revoke all on function private.resume_syncs(public.projects) from public;
 
 create function private.request_sync(p_project text)
 returns table (sync_id uuid, queued int)
@@ -22991,7 +23290,6 @@ end;
 $$;
 comment on function private.request_sync(text) is
   'Requests a comparison of a project with its branch. Also ends the backoff of its syncs, retries files that failed before, and resumes an embedder that refused every request. Raises PROJECT_SOURCE_MISMATCH for a project without a repository. Called by quoth-sync, quoth:add, and when an operator saves the project.';
-revoke all on function private.request_sync(text) from public;
 
 create function private.receive_files(p_project text, p_files jsonb)
 returns table (sync_id uuid, queued int)
@@ -23014,7 +23312,6 @@ end;
 $$;
 comment on function private.receive_files(text, jsonb) is
   'Queues files [{path, blob_sha, content}] that were sent directly; a file without content is deleted. Called by quoth-sync.';
-revoke all on function private.receive_files(text, jsonb) from public;
 
 create function private.is_head_unknown(p_project public.projects, p_older_than interval)
 returns boolean
@@ -23038,7 +23335,6 @@ as $$
 $$;
 comment on function private.is_head_unknown(public.projects, interval) is
   'True when a project''s branch was not checked for that long, and no check was tried or is queued.';
-revoke all on function private.is_head_unknown(public.projects, interval) from public;
 
 create function private.request_head_check(p_project_id uuid, p_older_than interval default '10 minutes')
 returns boolean
@@ -23059,7 +23355,6 @@ end;
 $$;
 comment on function private.request_head_check(uuid, interval) is
   'Queues a check of the branch if its head was last read longer ago than p_older_than; returns whether it did. GitHub never resends a lost delivery automatically. Called by cron and by searches.';
-revoke all on function private.request_head_check(uuid, interval) from public;
 
 create function private.check_head(p_project_id uuid)
 returns boolean
@@ -23073,7 +23368,6 @@ end;
 $$;
 comment on function private.check_head(uuid) is
   'See public.check_head(). Definer: members may not write syncs; readable_project() checks the caller.';
-revoke all on function private.check_head(uuid) from public;
 
 create function public.check_head(p_project_id uuid)
 returns boolean
@@ -23100,7 +23394,6 @@ as $$
   select regexp_replace(file_name.p_path, '^.*/', '');
 $$;
 comment on function private.file_name(text) is 'The last part of a path.';
-revoke all on function private.file_name(text) from public;
 
 create function private.plan_sync(
   p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_commit text, p_files jsonb,
@@ -23184,7 +23477,6 @@ end;
 $$;
 comment on function private.plan_sync(uuid, bigint, int, text, jsonb, int, text) is
   'Compares the files [{path, blob_sha, size_bytes}] of a commit with the documents and lists the work: files with unchanged content move, documents of another splitter version are written again, and deletions come last. Returns the number of files; a repeated call changes nothing. Called by quoth-sync.';
-revoke all on function private.plan_sync(uuid, bigint, int, text, jsonb, int, text) from public;
 
 create function private.begin_sync_files(
   p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_limit int, p_chunker_version int
@@ -23228,7 +23520,6 @@ end;
 $$;
 comment on function private.begin_sync_files(uuid, bigint, int, int, int) is
   'The next files of a sync, counted as begun. A file whose content is already stored is returned with it: a moved file, because its title may depend on its path, or a file to split again; is_current is true when neither is necessary. Called by quoth-sync.';
-revoke all on function private.begin_sync_files(uuid, bigint, int, int, int) from public;
 
 create function private.find_former_path(p_sync_id uuid, p_project_id uuid, p_embedder text, p_chunks jsonb)
 returns text
@@ -23252,7 +23543,6 @@ as $$
 $$;
 comment on function private.find_former_path(uuid, uuid, text, jsonb) is
   'The former path of a new document: a file that this sync deletes and that shares half of its chunks; null: none.';
-revoke all on function private.find_former_path(uuid, uuid, text, jsonb) from public;
 
 create function private.apply_sync_file(
   p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_seq int,
@@ -23327,7 +23617,6 @@ end;
 $$;
 comment on function private.apply_sync_file(uuid, bigint, int, int, jsonb, text, jsonb, jsonb) is
   'Applies one file of a sync in one transaction and returns the result: written, moved, deleted, unchanged, refused (p_error has the reason; the document is deleted), or done when it was already applied. p_document null: nothing to store. Called by quoth-sync.';
-revoke all on function private.apply_sync_file(uuid, bigint, int, int, jsonb, text, jsonb, jsonb) from public;
 
 -- servers/quoth_sync_ends.sql
 
@@ -23346,7 +23635,6 @@ as $$
 $$;
 comment on function private.lacks_vectors(uuid) is
   'True when a project has texts to embed, or documents to split for its next embedder.';
-revoke all on function private.lacks_vectors(uuid) from public;
 
 create function private.finish_sync(
   p_sync_id uuid, p_epoch bigint, p_head_commit text default null
@@ -23398,7 +23686,6 @@ end;
 $$;
 comment on function private.finish_sync(uuid, bigint, text) is
   'Ends a sync that has nothing left to do and requests the missing vectors; false when there is more to do. Only this function changes projects.indexed_commit. p_head_commit: the branch has not moved, and no tree was compared. Called by quoth-sync.';
-revoke all on function private.finish_sync(uuid, bigint, text) from public;
 
 create function private.count_embedded(p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_count int)
 returns void
@@ -23413,7 +23700,6 @@ end;
 $$;
 comment on function private.count_embedded(uuid, bigint, int, int) is
   'Records the progress of a sync that embeds: renews its lease and counts the texts that were sent (0 when a document was split). Called by quoth-sync.';
-revoke all on function private.count_embedded(uuid, bigint, int, int) from public;
 
 create function private.quoth_tick()
 returns void
@@ -23446,7 +23732,6 @@ end;
 $$;
 comment on function private.quoth_tick() is
   'Queues work that no event requested: checks of branches, and vectors of pending chunks. Called by cron.';
-revoke all on function private.quoth_tick() from public;
 
 create function private.delete_old_syncs()
 returns int
@@ -23465,7 +23750,6 @@ begin
 end;
 $$;
 comment on function private.delete_old_syncs() is 'Deletes ended syncs and their deliveries after seven days. Called by cron.';
-revoke all on function private.delete_old_syncs() from public;
 
 select cron.schedule('supaswarm-quoth-tick', '15 seconds', 'select private.quoth_tick()');
 select cron.schedule('supaswarm-delete-syncs', '43 3 * * *', 'select private.delete_old_syncs()');
@@ -23540,7 +23824,6 @@ end;
 $$;
 comment on function private.add_project(text, text, text, jsonb, text, text, text) is
   'Adds a project, or changes the given properties of the project with that slug; null keeps a property. A project without p_github_repo gets its files directly and has no webhook secret. An embedder other than the current one starts a switch. p_secret signs the webhook unless the project already has a secret. Returns the project with its secret. Raises PROJECT_SOURCE_MISMATCH. Called by quoth:add, and when an operator saves the project.';
-revoke all on function private.add_project(text, text, text, jsonb, text, text, text) from public;
 
 create function private.add_project_member(p_project_id uuid, p_user text)
 returns uuid
@@ -23564,7 +23847,6 @@ end;
 $$;
 comment on function private.add_project_member(uuid, text) is
   'Lets a user, given by email or id, read a project; returns the user''s id. Raises USER_NOT_FOUND. Called by quoth:add, and when an operator saves the project.';
-revoke all on function private.add_project_member(uuid, text) from public;
 
 create function private.set_github_token(p_project_id uuid, p_token text)
 returns void
@@ -23584,7 +23866,6 @@ end;
 $$;
 comment on function private.set_github_token(uuid, text) is
   'Stores in Vault the token for reading a project''s repository, or (null project) the token for all projects without their own. Raises SECRET_INVALID. Called by quoth:add.';
-revoke all on function private.set_github_token(uuid, text) from public;
 
 create function private.token_in_use(p_project_id uuid)
 returns text
@@ -23602,7 +23883,6 @@ as $$
 $$;
 comment on function private.token_in_use(uuid) is
   'Which token a project''s repository is read with: its own, the default one, or (null) none. Called by quoth:add.';
-revoke all on function private.token_in_use(uuid) from public;
 
 create function private.delete_project_secrets()
 returns trigger
@@ -23617,7 +23897,6 @@ end;
 $$;
 comment on function private.delete_project_secrets() is
   'Row trigger: deletes a project''s webhook secret and token from Vault with the project. Definer: the role that deletes a project may not write to Vault.';
-revoke all on function private.delete_project_secrets() from public;
 create trigger delete_project_secrets after delete on public.projects
   for each row execute function private.delete_project_secrets();
 
@@ -23716,7 +23995,6 @@ end;
 $$;
 comment on function private.create_conversation(text) is
   'Creates a conversation of the caller and returns its id. Definer: users may not write the table; the row belongs to auth.uid(). Raises INSUFFICIENT_SCOPE. Called by the server catalog.';
-revoke all on function private.create_conversation(text) from public;
 grant execute on function private.create_conversation(text) to authenticated;
 
 create function private.raise_conversation_not_found(p_attempt text, p_conversation_id text)
@@ -23733,7 +24011,6 @@ end;
 $$;
 comment on function private.raise_conversation_not_found(text, text) is
   'Raises CONVERSATION_NOT_FOUND, with the same message for another user''s conversation and for one that does not exist.';
-revoke all on function private.raise_conversation_not_found(text, text) from public;
 
 create function private.append_message(
   p_conversation_id uuid, p_user_id uuid, p_role text, p_content text, p_client_message_id text
@@ -23771,7 +24048,6 @@ end;
 $$;
 comment on function private.append_message(uuid, uuid, text, text, text) is
   'Adds a message to a conversation of this user and returns its id. A repeated key (null: no key) returns the existing message. Null when the user has no such conversation. Messages of one conversation are added one after another.';
-revoke all on function private.append_message(uuid, uuid, text, text, text) from public;
 
 create function private.add_message(
   p_conversation_id uuid, p_role text, p_content text, p_client_message_id text
@@ -23794,7 +24070,6 @@ end;
 $$;
 comment on function private.add_message(uuid, text, text, text) is
   'append_message() for a conversation of the caller. Definer: users may not write the table; the function writes only to conversations of auth.uid(). Raises CONVERSATION_NOT_FOUND, INSUFFICIENT_SCOPE. Called by the server catalog.';
-revoke all on function private.add_message(uuid, text, text, text) from public;
 grant execute on function private.add_message(uuid, text, text, text) to authenticated;
 
 create function private.delete_conversation(p_conversation_id uuid)
@@ -23813,7 +24088,6 @@ end;
 $$;
 comment on function private.delete_conversation(uuid) is
   'Deletes a conversation of the caller with its messages. Definer: users may not write the table; the function deletes only conversations of auth.uid(). Raises CONVERSATION_NOT_FOUND, INSUFFICIENT_SCOPE. Called by the server catalog.';
-revoke all on function private.delete_conversation(uuid) from public;
 grant execute on function private.delete_conversation(uuid) to authenticated;
 
 create function private.debit_conversations()
@@ -23847,7 +24121,6 @@ end;
 $$;
 comment on function private.debit_conversations() is
   'Row trigger: counts conversations and messages toward the quota conversation_bytes, and no longer when the conversation is deleted. Raises QUOTA_EXCEEDED. Definer: clients may not read quotas.';
-revoke all on function private.debit_conversations() from public;
 create trigger conversations_debit after insert on public.conversations
   for each row execute function private.debit_conversations();
 -- Before, while its messages exist.
@@ -23871,7 +24144,6 @@ end;
 $$;
 comment on function private.conversation_of_task(jsonb) is
   'The conversation that the metadata of a task names; null when it names none or an invalid id.';
-revoke all on function private.conversation_of_task(jsonb) from public;
 
 create function private.assert_answers_own_conversation(p_metadata jsonb, p_user_id uuid)
 returns void
@@ -23891,7 +24163,6 @@ end;
 $$;
 comment on function private.assert_answers_own_conversation(jsonb, uuid) is
   'Raises CONVERSATION_NOT_FOUND unless metadata.conversation_id of a task, if present, is a conversation of the task''s owner. Called by create_task().';
-revoke all on function private.assert_answers_own_conversation(jsonb, uuid) from public;
 
 create function private.answer_conversation()
 returns trigger
@@ -23914,7 +24185,7 @@ begin
     private.conversation_of_task(new.metadata), new.created_by, 'assistant',
     left(case jsonb_typeof(new.output)
       when 'string' then new.output #>> '{}'
-      else jsonb_pretty(new.output)
+      else new.output::text
     end, c_max_characters),
     format('task:%s:%s', new.id, new.epoch)
   );
@@ -23926,7 +24197,6 @@ end;
 $$;
 comment on function private.answer_conversation() is
   'Row trigger: adds the output of a job to the conversation that its metadata names, in the transaction that completes the job, if every OAuth client that contributed to the job has the scope conv:write. The key is the task and its epoch, so that each completion adds one message.';
-revoke all on function private.answer_conversation() from public;
 
 create trigger answer_conversation after update of status on public.tasks
   for each row
@@ -24007,7 +24277,6 @@ begin
 end;
 $$;
 comment on function private.refuse_version_change() is 'Row trigger: refuses changes of stored versions.';
-revoke all on function private.refuse_version_change() from public;
 
 create trigger refuse_version_change before update on public.ruleset_versions
   for each row
@@ -24037,7 +24306,6 @@ end;
 $$;
 comment on function private.debit_rulesets() is
   'Row trigger: counts the versions of a ruleset toward its owner''s quota ruleset_bytes, and no longer when the ruleset is deleted. Raises QUOTA_EXCEEDED. Definer: clients may not read quotas.';
-revoke all on function private.debit_rulesets() from public;
 create trigger ruleset_versions_debit after insert on public.ruleset_versions
   for each row execute function private.debit_rulesets();
 -- Before, while its versions exist.
@@ -24064,7 +24332,6 @@ end;
 $$;
 comment on function private.holds_every_scope() is
   'True when the caller is the service or has the scope admin:*; in a task, the scopes of the task count. Unlike other scopes, a person''s own session needs it too.';
-revoke all on function private.holds_every_scope() from public;
 
 create function private.save_ruleset(p_id uuid, p_name text, p_content jsonb, p_if_match_version int)
 returns jsonb
@@ -24109,7 +24376,6 @@ end;
 $$;
 comment on function private.save_ruleset(uuid, text, jsonb, int) is
   'Adds a version to a ruleset, or without an id creates a ruleset of the caller (a ruleset of the service is shared). Returns {outcome: saved, id, version}; {outcome: conflict, current_version} when p_if_match_version (null: any) is not the current version; {outcome: not_found}; or {outcome: forbidden} for a shared ruleset without admin:*. Definer: users may not write the tables; the function changes only rulesets that auth.uid() may save. Raises INSUFFICIENT_SCOPE. Called by the server catalog.';
-revoke all on function private.save_ruleset(uuid, text, jsonb, int) from public;
 grant execute on function private.save_ruleset(uuid, text, jsonb, int) to authenticated, service_role;
 
 -- servers/catalog_auth_events.sql
@@ -24160,7 +24426,6 @@ end;
 $$;
 comment on function private.log_auth_event(text, jsonb) is
   'Stores an event of the caller. Definer: users may not write the table; the row belongs to auth.uid(). Called by the server catalog.';
-revoke all on function private.log_auth_event(text, jsonb) from public;
 grant execute on function private.log_auth_event(text, jsonb) to authenticated;
 
 -- An endless loop in a page must not fill the table.
@@ -24188,7 +24453,6 @@ end;
 $$;
 comment on function private.delete_old_auth_events(int) is
   'Deletes up to p_limit auth events older than keep_auth_events_days (default 90), and returns how many. Called by cron.';
-revoke all on function private.delete_old_auth_events(int) from public;
 
 select cron.schedule('supaswarm-delete-auth-events', '47 * * * *', 'select private.delete_old_auth_events(10000)');
 
@@ -24238,7 +24502,6 @@ as $$
   select date_trunc(p_cap_period, clock_timestamp() at time zone 'utc') at time zone 'utc';
 $$;
 comment on function private.cap_period_start(text) is 'When the current day or month began, in UTC.';
-revoke all on function private.cap_period_start(text) from public;
 
 create function private.begin_spending(p_policy public.model_policies)
 returns private.model_spending
@@ -24289,7 +24552,6 @@ end;
 $$;
 comment on function private.begin_spending(public.model_policies) is
   'What was spent under a capped policy in its current period, brought up to date. Locks the row until the transaction ends.';
-revoke all on function private.begin_spending(public.model_policies) from public;
 
 create function private.current_spending(
   p_policy public.model_policies, out spent_micro_usd bigint, out reserved_micro_usd bigint
@@ -24314,7 +24576,6 @@ as $$
 $$;
 comment on function private.current_spending(public.model_policies) is
   'What was spent under a capped policy in its current period, null until the first call under the cap, which counts what was spent before it; and what running calls have reserved.';
-revoke all on function private.current_spending(public.model_policies) from public;
 
 create function private.reserve_spending(
   p_policy public.model_policies, p_provider public.llm_providers, p_model text,
@@ -24366,7 +24627,6 @@ end;
 $$;
 comment on function private.reserve_spending(public.model_policies, public.llm_providers, text, bigint, bigint, uuid) is
   'Reserves the estimated cost of a call with the organization''s key (null tokens: 1,000) and returns the reservation (p_reservation_id if given, also without a cap). A call is allowed while spent and reserved amounts are below the cap, so that only running calls can exceed it. Raises PRICE_UNKNOWN, SPENDING_CAP_REACHED. Called by resolve_provider_secret().';
-revoke all on function private.reserve_spending(public.model_policies, public.llm_providers, text, bigint, bigint, uuid) from public;
 
 create function private.settle_spending(p_used public.usage_events, p_reservation_id uuid)
 returns void
@@ -24404,7 +24664,6 @@ end;
 $$;
 comment on function private.settle_spending(public.usage_events, uuid) is
   'Replaces a call''s reservation by its actual cost. The cost of a call without a reservation that falls under a cap is added. Called by record_usage().';
-revoke all on function private.settle_spending(public.usage_events, uuid) from public;
 
 create function private.release_spending(p_reservation_id uuid)
 returns void
@@ -24416,7 +24675,6 @@ as $$
 $$;
 comment on function private.release_spending(uuid) is
   'Releases the reservation of a call that its provider did not answer. Called by the model port.';
-revoke all on function private.release_spending(uuid) from public;
 
 -- engine/job_list.sql
 
@@ -24451,7 +24709,6 @@ begin
 end;
 $$;
 comment on function private.raise_query_invalid(text, text, text) is 'Raises QUERY_INVALID.';
-revoke all on function private.raise_query_invalid(text, text, text) from public;
 
 create function private.assert_page_limit(p_attempt text, p_limit int)
 returns void
@@ -24466,7 +24723,6 @@ begin
 end;
 $$;
 comment on function private.assert_page_limit(text, int) is 'Raises QUERY_INVALID unless the limit of a page is from 1 to 1000.';
-revoke all on function private.assert_page_limit(text, int) from public;
 
 create function private.texts_of(p_value jsonb)
 returns text[]
@@ -24482,7 +24738,6 @@ begin
 end;
 $$;
 comment on function private.texts_of(jsonb) is 'A text or an array of texts as an array; null for anything else.';
-revoke all on function private.texts_of(jsonb) from public;
 
 create function private.first_id_with(p_prefix text, p_filler text)
 returns uuid
@@ -24496,7 +24751,6 @@ end;
 $$;
 comment on function private.first_id_with(text, text) is
   'The prefix of a UUID, padded to a complete UUID: with 0 the smallest, with f the largest with this prefix.';
-revoke all on function private.first_id_with(text, text) from public;
 
 create function private.job_filters_of(p_attempt text, p_filters jsonb)
 returns private.job_filters
@@ -24556,7 +24810,6 @@ end;
 $$;
 comment on function private.job_filters_of(text, jsonb) is
   'Reads the filters of a list of jobs, for all owners. Raises QUERY_INVALID for an unknown filter or an invalid value.';
-revoke all on function private.job_filters_of(text, jsonb) from public;
 
 create function private.own_job_filters(p_attempt text, p_filters jsonb)
 returns private.job_filters
@@ -24579,7 +24832,6 @@ end;
 $$;
 comment on function private.own_job_filters(text, jsonb) is
   'The filters of a list of the caller''s own jobs. Raises INSUFFICIENT_SCOPE, FORBIDDEN, QUERY_INVALID.';
-revoke all on function private.own_job_filters(text, jsonb) from public;
 
 create type public.job_summary as (
   id uuid,
@@ -24619,7 +24871,6 @@ end;
 $$;
 comment on function private.cause_of(jsonb) is
   'The message of a task''s error without what differs between equal failures: ids are … and numbers #. Null without a message.';
-revoke all on function private.cause_of(jsonb) from public;
 
 create function private.job_conditions()
 returns text
@@ -24655,7 +24906,6 @@ as $function$
 $function$;
 comment on function private.job_conditions() is
   'The conditions of a list of jobs on public.tasks as job, where $1 is private.job_filters. For "execute", which plans each list again, so that unset filters are not in the plan and a list without error codes, metadata and costs is an index-only scan.';
-revoke all on function private.job_conditions() from public;
 
 create function private.job_summaries(p_filters private.job_filters, p_before jsonb, p_limit int)
 returns setof public.job_summary
@@ -24712,7 +24962,6 @@ end;
 $$;
 comment on function private.job_summaries(private.job_filters, jsonb, int) is
   'A page of jobs, newest first, after the job p_before {created_at, id}. input_head is null for a long input. Raises QUERY_INVALID.';
-revoke all on function private.job_summaries(private.job_filters, jsonb, int) from public;
 
 create type public.job_status_count as (
   status text,
@@ -24736,7 +24985,6 @@ end;
 $$;
 comment on function private.job_status_counts(private.job_filters) is
   'How many jobs have each status; statuses without jobs are omitted.';
-revoke all on function private.job_status_counts(private.job_filters) from public;
 
 create function private.list_jobs(p_filters jsonb, p_before jsonb, p_limit int)
 returns setof public.job_summary
@@ -24752,7 +25000,6 @@ end;
 $$;
 comment on function private.list_jobs(jsonb, jsonb, int) is
   'A page of the caller''s jobs. Definer: users may not read job_totals, and checking the caller only once keeps the list fast with 100,000 jobs; own_job_filters() limits it to the caller.';
-revoke all on function private.list_jobs(jsonb, jsonb, int) from public;
 
 create function public.list_jobs(p_filters jsonb default '{}', p_before jsonb default null, p_limit int default 50)
 returns table (
@@ -24802,7 +25049,6 @@ end;
 $$;
 comment on function private.job_counts(jsonb) is
   'Counts of the caller''s jobs. Definer, like list_jobs(); own_job_filters() limits it to the caller.';
-revoke all on function private.job_counts(jsonb) from public;
 
 create function public.job_counts(p_filters jsonb default '{}')
 returns setof public.job_status_count
@@ -24870,7 +25116,32 @@ end;
 $$;
 comment on function private.step_summary(public.task_steps) is
   'The first 200 characters of what a step says, in one line: the answer of a model, the arguments of a call, the text of an error or of a message. Null if there is nothing.';
-revoke all on function private.step_summary(public.task_steps) from public;
+
+create function private.trace_place(p_attempt text, p_after jsonb, out task_id uuid, out seq int)
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  task_id := '00000000-0000-0000-0000-000000000000';
+  seq := 0;
+  if nullif(p_after, 'null') is null then
+    return;
+  end if;
+  begin
+    task_id := (p_after ->> 'task_id')::uuid;
+    seq := (p_after ->> 'seq')::int;
+  exception when data_exception then
+    seq := null;
+  end;
+  if task_id is null or seq is null then
+    perform private.raise_query_invalid(p_attempt, 'p_after is not a row of an earlier page',
+      'Send the last row of the page before, or its task_id and seq.');
+  end if;
+end;
+$$;
+comment on function private.trace_place(text, jsonb) is
+  'The row after which a page of a trace begins; null: before the first task. Raises QUERY_INVALID.';
 
 create function private.trace_steps(p_master_task_id uuid, p_after jsonb, p_limit int)
 returns setof public.trace_step
@@ -24879,36 +25150,24 @@ stable
 set search_path = ''
 as $$
 declare
-  v_after_task_id uuid := '00000000-0000-0000-0000-000000000000'::uuid;
-  v_after_seq int := 0;
+  v_after record;
 begin
   perform private.assert_page_limit('read the trace', p_limit);
-  if nullif(p_after, 'null') is not null then
-    begin
-      v_after_task_id := (p_after ->> 'task_id')::uuid;
-      v_after_seq := (p_after ->> 'seq')::int;
-    exception when data_exception then
-      v_after_seq := null;
-    end;
-    if v_after_task_id is null or v_after_seq is null then
-      perform private.raise_query_invalid('read the trace', 'p_after is not a step of an earlier page',
-        'Send the last row of the page before, or its task_id and seq.');
-    end if;
-  end if;
+  v_after := private.trace_place('read the trace', p_after);
   return query
     with page as materialized (
       select step.*
       from (
         select task.id
         from public.tasks as task
-        where task.master_task_id = p_master_task_id and task.id >= v_after_task_id
+        where task.master_task_id = p_master_task_id and task.id >= v_after.task_id
         order by task.id
       ) as task
       cross join lateral (
         select *
         from public.task_steps as own
         where own.task_id = task.id
-          and own.seq > case task.id when v_after_task_id then v_after_seq else 0 end
+          and own.seq > case task.id when v_after.task_id then v_after.seq else 0 end
         order by own.seq
         limit p_limit
       ) as step
@@ -24917,7 +25176,10 @@ begin
       limit p_limit
     )
     select step.task_id, step.seq, step.kind, step.state, step.name, step.input ->> 'server', step.call_id,
-      case when step.state = 'failed' then step.output ->> 'error_code' end,
+      case
+        when step.state = 'failed' then step.output ->> 'error_code'
+        when step.kind = 'model' and step.output ->> 'finish_reason' = 'length' then 'MODEL_OUTPUT_CUT'
+      end,
       step.usage, spent.cost_micro_usd, step.interruptions, step.started_at, step.ended_at,
       private.step_summary(row(step.*)::public.task_steps)
     from page as step
@@ -24931,7 +25193,6 @@ end;
 $$;
 comment on function private.trace_steps(uuid, jsonb, int) is
   'A page of the steps of a job, by task and number, after the step p_after {task_id, seq}. The caller has checked the permissions. Raises QUERY_INVALID.';
-revoke all on function private.trace_steps(uuid, jsonb, int) from public;
 
 create function private.read_trace(p_master_task_id uuid, p_after jsonb, p_limit int)
 returns setof public.trace_step
@@ -24949,7 +25210,6 @@ end;
 $$;
 comment on function private.read_trace(uuid, jsonb, int) is
   'See public.read_trace(). Definer: readable_task() checks the caller once, while policies would check each step.';
-revoke all on function private.read_trace(uuid, jsonb, int) from public;
 
 create function public.read_trace(p_master_task_id uuid, p_after jsonb default null, p_limit int default 1000)
 returns setof public.trace_step
@@ -24963,6 +25223,78 @@ comment on function public.read_trace(uuid, jsonb, int) is
   'The steps of a whole job by task and number, with times, tokens, cost and the beginning of what each says; the table task_steps has their inputs and outputs. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, QUERY_INVALID, INSUFFICIENT_SCOPE.';
 revoke all on function public.read_trace(uuid, jsonb, int) from public, anon, authenticated, service_role;
 grant execute on function private.read_trace(uuid, jsonb, int), public.read_trace(uuid, jsonb, int)
+  to authenticated, service_role;
+
+create function private.said_in(p_part jsonb)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select case
+    when jsonb_typeof(p_part) = 'object' then (select string_agg(member.value::text, ' ') from jsonb_each(p_part) as member)
+    else p_part::text
+  end;
+$$;
+comment on function private.said_in(jsonb) is
+  'The input or output of a step as text to search, without the names that every step has, such as arguments and error_code.';
+
+create function private.search_trace(p_master_task_id uuid, p_text text, p_after jsonb, p_limit int)
+returns table (task_id uuid, seq int)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  c_attempt constant text := 'search the trace';
+  v_task constant public.tasks := private.readable_task(p_master_task_id);
+  v_text constant text := lower(btrim(p_text));
+  -- As it stands in a JSON text, which escapes quotes and line breaks.
+  v_escaped constant text := btrim(to_json(v_text)::text, '"');
+  v_after record;
+begin
+  if v_text is null or length(v_text) not between 1 and 200 then
+    perform private.raise_query_invalid(c_attempt, 'p_text has not 1 to 200 characters', 'Send a shorter or longer text.');
+  end if;
+  perform private.assert_page_limit(c_attempt, p_limit);
+  v_after := private.trace_place(c_attempt, p_after);
+  return query
+    select task.id, part.seq
+    from (
+      select known.*
+      from public.tasks as known
+      where known.master_task_id = v_task.master_task_id and known.id >= v_after.task_id
+      order by known.id
+    ) as task
+    cross join lateral (
+      select 0 as seq, concat_ws(' ', task.input, task.output, task.error) as said
+      union all
+      select step.seq, concat_ws(' ', private.said_in(step.input), private.said_in(step.output))
+      from public.task_steps as step
+      where step.task_id = task.id
+    ) as part
+    where part.seq > case task.id when v_after.task_id then v_after.seq else -1 end
+      and (position(v_text in lower(part.said)) > 0 or position(v_escaped in lower(part.said)) > 0)
+    order by task.id, part.seq
+    limit p_limit;
+end;
+$$;
+comment on function private.search_trace(uuid, text, jsonb, int) is
+  'See public.search_trace(). Definer: readable_task() checks the caller once, while policies would check each step.';
+
+create function public.search_trace(p_master_task_id uuid, p_text text, p_after jsonb default null, p_limit int default 1000)
+returns table (task_id uuid, seq int)
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.search_trace(p_master_task_id, p_text, p_after, p_limit);
+$$;
+comment on function public.search_trace(uuid, text, jsonb, int) is
+  'The steps of a whole job whose arguments, answer, result or error contains a text, in any case, by task and number; number 0 is the task itself, for its input, output and error. p_after is the last row of the previous page. For the owner, the owner''s OAuth clients with the scope swarm:run, operators who opened the job, and the service. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+revoke all on function public.search_trace(uuid, text, jsonb, int) from public, anon, authenticated, service_role;
+grant execute on function private.search_trace(uuid, text, jsonb, int), public.search_trace(uuid, text, jsonb, int)
   to authenticated, service_role;
 
 -- engine/read_events.sql
@@ -24986,17 +25318,25 @@ grant execute on function private.read_trace(uuid, jsonb, int), public.read_trac
 create type private.event_cursor as (base bigint, settling bigint, transaction xid8, last_ids bigint[]);
 comment on type private.event_cursor is 'What a reader of events has read. See public.read_events().';
 
-create function private.parse_event_cursor(p_cursor text)
+create function private.parse_event_cursor(p_cursor text, p_task public.tasks)
 returns private.event_cursor
 language plpgsql
-immutable
+stable
 set search_path = ''
 as $$
 declare
+  -- A number and its point.
+  c_number_characters constant int := 19;
+  c_max_short_characters constant int := 2000;
   v_parts bigint[];
+  v_max_characters int := c_max_short_characters;
 begin
-  -- A job has at most 10,000 tasks, unless its owner has lifted the cap.
-  if p_cursor ~ '^\d{1,18}(\.\d{1,18})*$' and length(p_cursor) <= 1000000 then
+  -- A cursor has three numbers and one for each task; reading more of them takes seconds.
+  if length(p_cursor) > v_max_characters then
+    v_max_characters := c_number_characters * (
+      3 + (select count(*)::int from public.tasks where master_task_id = p_task.master_task_id));
+  end if;
+  if length(p_cursor) <= v_max_characters and p_cursor ~ '^\d{1,18}(\.\d{1,18})*$' then
     v_parts := string_to_array(p_cursor, '.')::bigint[];
   elsif coalesce(p_cursor, '') = '' then
     v_parts := array[0];
@@ -25014,9 +25354,8 @@ begin
   );
 end;
 $$;
-comment on function private.parse_event_cursor(text) is
-  'Reads a cursor of read_events(). Null and an empty text stand for the beginning. Raises QUERY_INVALID.';
-revoke all on function private.parse_event_cursor(text) from public;
+comment on function private.parse_event_cursor(text, public.tasks) is
+  'Reads a cursor of read_events() for a job, or a task of it. Null and an empty string stand for the beginning. Raises QUERY_INVALID.';
 
 create function private.print_event_cursor(p_cursor private.event_cursor)
 returns text
@@ -25037,7 +25376,6 @@ begin
 end;
 $$;
 comment on function private.print_event_cursor(private.event_cursor) is 'The text that parse_event_cursor() reads.';
-revoke all on function private.print_event_cursor(private.event_cursor) from public;
 
 create function private.settle_event_cursor(p_cursor private.event_cursor, p_read_until bigint, p_snapshot pg_snapshot)
 returns private.event_cursor
@@ -25069,7 +25407,6 @@ end;
 $$;
 comment on function private.settle_event_cursor(private.event_cursor, bigint, pg_snapshot) is
   'Shortens a cursor: moves its base to where no event can appear anymore, and begins to wait for the next such place. p_read_until: every event up to this id that is visible in the snapshot was returned.';
-revoke all on function private.settle_event_cursor(private.event_cursor, bigint, pg_snapshot) from public;
 
 create function private.event_page(p_task public.tasks, p_cursor text, p_limit int, p_max_data_bytes int)
 returns jsonb
@@ -25078,7 +25415,7 @@ set search_path = ''
 as $$
 declare
   v_max_page_bytes constant int := 1048576;
-  v_cursor private.event_cursor := private.parse_event_cursor(p_cursor);
+  v_cursor private.event_cursor := private.parse_event_cursor(p_cursor, p_task);
   -- The last returned id of each task. Looking it up for each event is faster than a join, which would sort.
   v_last constant jsonb := (
     select coalesce(jsonb_object_agg(event.task_id, event.id order by event.id), '{}')
@@ -25143,7 +25480,6 @@ end;
 $$;
 comment on function private.event_page(public.tasks, text, int, int) is
   'A page of the events of a job or, for a subtask, of that task. See public.read_events(). The caller has checked the permissions and the limits.';
-revoke all on function private.event_page(public.tasks, text, int, int) from public;
 
 create function private.read_events(p_task_id uuid, p_cursor text, p_limit int, p_max_data_bytes int)
 returns jsonb
@@ -25164,7 +25500,6 @@ end;
 $$;
 comment on function private.read_events(uuid, text, int, int) is
   'See public.read_events(). Definer: it checks the caller once, while policies would check each event, and operators may not read the table.';
-revoke all on function private.read_events(uuid, text, int, int) from public;
 
 create function public.read_events(
   p_task_id uuid, p_cursor text default null, p_limit int default 200, p_max_data_bytes int default 32768
@@ -25195,7 +25530,7 @@ create table private.operator_acts (
   act text not null check (act in (
     'job.opened', 'job.cancelled', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
     'definition.saved', 'definition.removed', 'agent.rolled_back', 'secret.set', 'secret.removed', 'scopes.changed',
-    'webhook.tested', 'webhook_message.resent', 'tool.tried'
+    'webhook.tested', 'webhook_message.resent', 'tool.tried', 'problems.acknowledged', 'problems.reopened'
   )),
   owner_id uuid,
   master_task_id uuid,
@@ -25223,13 +25558,12 @@ as $$
     operator_id, client_id, act, owner_id, master_task_id, task_id, tool_slug, tool_name, reason, details
   )
   select auth.uid(), private.request_claims() ->> 'client_id', p_act, object.owner_id, object.master_task_id,
-    object.task_id, object.tool_slug, object.tool_name, left(nullif(btrim(p_reason), ''), 2000),
+    object.task_id, object.tool_slug, object.tool_name, left(nullif(private.visible_text(p_reason), ''), 2000),
     jsonb_strip_nulls(p_details)
   from jsonb_populate_record(null::private.operator_acts, p_object) as object;
 $$;
 comment on function private.record_act(text, jsonb, text, jsonb) is
   'Records an action of the calling operator on {owner_id, master_task_id, task_id, tool_slug, tool_name}, in the transaction of the action.';
-revoke all on function private.record_act(text, jsonb, text, jsonb) from public;
 
 create function private.record_act_on_task(p_act text, p_task public.tasks, p_reason text default null, p_details jsonb default '{}')
 returns void
@@ -25245,7 +25579,6 @@ as $$
 $$;
 comment on function private.record_act_on_task(text, public.tasks, text, jsonb) is
   'Records what the calling operator does to a task.';
-revoke all on function private.record_act_on_task(text, public.tasks, text, jsonb) from public;
 
 create function private.record_approved_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
 returns void
@@ -25264,7 +25597,6 @@ as $$
 $$;
 comment on function private.record_approved_definition(uuid, text, text) is
   'Records that an operator approves a tool''s definition.';
-revoke all on function private.record_approved_definition(uuid, text, text) from public;
 
 create function private.email_of(p_user_id uuid)
 returns text
@@ -25277,7 +25609,6 @@ begin
 end;
 $$;
 comment on function private.email_of(uuid) is 'The email address of an account, for operators; null for the service and for a deleted account.';
-revoke all on function private.email_of(uuid) from public;
 
 -- Views for operators ---------------------------------------------------------------------------
 
@@ -25298,7 +25629,6 @@ end;
 $$;
 comment on function private.operator_queue_health() is
   'queue_health for operators. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
-revoke all on function private.operator_queue_health() from public;
 
 create function private.operator_workers()
 returns table (
@@ -25328,7 +25658,6 @@ end;
 $$;
 comment on function private.operator_workers() is
   'The workers of the last day, for operators. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
-revoke all on function private.operator_workers() from public;
 
 create function private.operator_stuck_tasks()
 returns table (
@@ -25351,7 +25680,6 @@ end;
 $$;
 comment on function private.operator_stuck_tasks() is
   'stuck_tasks with their owners, for operators. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
-revoke all on function private.operator_stuck_tasks() from public;
 
 create function private.operator_maintenance_failures()
 returns setof public.maintenance_failures
@@ -25367,7 +25695,6 @@ end;
 $$;
 comment on function private.operator_maintenance_failures() is
   'maintenance_failures for operators. Definer: only the service may read the table; assert_operator() checks the caller.';
-revoke all on function private.operator_maintenance_failures() from public;
 
 create function private.operator_dead_letters()
 returns table (
@@ -25390,7 +25717,6 @@ end;
 $$;
 comment on function private.operator_dead_letters() is
   'dead_letters with their owners, for operators. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
-revoke all on function private.operator_dead_letters() from public;
 
 create function private.operator_servers()
 returns table (
@@ -25421,7 +25747,6 @@ end;
 $$;
 comment on function private.operator_servers() is
   'The state of the registered tools over all users, for operators. Definer: it reads the connections of all users; assert_operator() checks the caller.';
-revoke all on function private.operator_servers() from public;
 
 create function private.waiting_definitions()
 returns table (
@@ -25451,7 +25776,6 @@ end;
 $$;
 comment on function private.waiting_definitions() is
   'The definitions that wait for approve_tool_definition(), with its arguments and the previously approved definition; an empty name stands for the instructions of a server.';
-revoke all on function private.waiting_definitions() from public;
 
 create function private.operator_tool_definitions()
 returns table (
@@ -25475,7 +25799,6 @@ end;
 $$;
 comment on function private.operator_tool_definitions() is
   'Tool definitions that wait for an approval, for operators. Definer: it reads the connections of all users; assert_operator() checks the caller.';
-revoke all on function private.operator_tool_definitions() from public;
 
 create function private.operator_acts()
 returns table (
@@ -25499,7 +25822,6 @@ end;
 $$;
 comment on function private.operator_acts() is
   'The actions of operators, newest first, for operators. Definer: no role has a right to the table; assert_operator() checks the caller.';
-revoke all on function private.operator_acts() from public;
 
 create function private.models_in_use()
 returns table (provider_id uuid, model text, used_by text)
@@ -25531,7 +25853,6 @@ as $$
 $$;
 comment on function private.models_in_use() is
   'The models that active providers, agents, fallbacks, tools and embedders name or have by default, and who uses each.';
-revoke all on function private.models_in_use() from public;
 
 create function private.operator_retiring_models()
 returns table (provider text, model text, retires_on date, used_by text[])
@@ -25561,7 +25882,6 @@ end;
 $$;
 comment on function private.operator_retiring_models() is
   'Models in use whose provider may stop serving them within 60 days, or since, for operators. Definer: it reads all agents; assert_operator() checks the caller.';
-revoke all on function private.operator_retiring_models() from public;
 
 create function private.operator_releases()
 returns table (version text, installed_at timestamptz)
@@ -25580,7 +25900,6 @@ end;
 $$;
 comment on function private.operator_releases() is
   'The installed releases of the database, newest first, for operators. Definer: no role has a right to the table; assert_operator() checks the caller.';
-revoke all on function private.operator_releases() from public;
 
 create view public.operator_queue_health with (security_invoker = true) as
   select * from private.operator_queue_health();
@@ -25675,7 +25994,6 @@ end;
 $$;
 comment on function private.operator_job_filters(text, jsonb) is
   'The filters of a list of all jobs; owner, the id or email address of an account, limits it to that owner, cause to failures with that cause_of(). Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
-revoke all on function private.operator_job_filters(text, jsonb) from public;
 
 create function private.operator_list_jobs(p_filters jsonb, p_before jsonb, p_limit int)
 returns setof public.job_summary
@@ -25697,7 +26015,6 @@ end;
 $$;
 comment on function private.operator_list_jobs(jsonb, jsonb, int) is
   'A page of all jobs, without their inputs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
-revoke all on function private.operator_list_jobs(jsonb, jsonb, int) from public;
 
 create function public.operator_list_jobs(p_filters jsonb default '{}', p_before jsonb default null, p_limit int default 50)
 returns setof public.job_summary
@@ -25727,7 +26044,6 @@ end;
 $$;
 comment on function private.operator_job_counts(jsonb) is
   'Counts of all jobs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
-revoke all on function private.operator_job_counts(jsonb) from public;
 
 create function public.operator_job_counts(p_filters jsonb default '{}')
 returns setof public.job_status_count
@@ -25788,7 +26104,6 @@ end;
 $$;
 comment on function private.operator_failure_groups(jsonb) is
   'Groups of failed jobs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
-revoke all on function private.operator_failure_groups(jsonb) from public;
 
 create function public.operator_failure_groups(p_filters jsonb default '{}')
 returns setof public.failure_group
@@ -25892,7 +26207,6 @@ end;
 $$;
 comment on function private.model_sums(text, date, date) is
   'Model calls of all accounts from one UTC day until before another, by a dimension of operator_usage_report(). A revision is agent@3. The label is empty for the service, for calls without an agent, and for the unknown revisions of calls that retention has summed.';
-revoke all on function private.model_sums(text, date, date) from public;
 
 create function private.tool_sums(p_by text, p_from date, p_to date)
 returns table (
@@ -25944,7 +26258,6 @@ end;
 $$;
 comment on function private.tool_sums(text, date, date) is
   'Tool calls of all accounts from one UTC day until before another, by day, agent or tool with grades and percentiles within 5 percent; by owner only the number of calls, while retention keeps them; no rows by revision and model.';
-revoke all on function private.tool_sums(text, date, date) from public;
 
 create function private.job_sums(p_by text, p_from date, p_to date)
 returns table (label text, job_count bigint, completed_count bigint, failed_count bigint)
@@ -25982,7 +26295,6 @@ end;
 $$;
 comment on function private.job_sums(text, date, date) is
   'Jobs of all accounts that were created from one UTC day until before another, by day, owner, agent or revision; no rows by model and tool.';
-revoke all on function private.job_sums(text, date, date) from public;
 
 create function private.operator_usage_report(p_by text, p_from date, p_to date, p_limit int)
 returns setof public.operator_usage_line
@@ -26037,7 +26349,6 @@ end;
 $$;
 comment on function private.operator_usage_report(text, date, date, int) is
   'The usage of all accounts. Definer: it reads the calls and jobs of all owners; assert_operator() checks the caller.';
-revoke all on function private.operator_usage_report(text, date, date, int) from public;
 
 create function public.operator_usage_report(
   p_by text, p_from date default null, p_to date default null, p_limit int default 200
@@ -26083,7 +26394,6 @@ end;
 $$;
 comment on function private.operator_budgets() is
   'The spending caps of model_policies and what was spent, for operators. Definer: it reads the spending of all users; assert_operator() checks the caller.';
-revoke all on function private.operator_budgets() from public;
 create view public.operator_budgets with (security_invoker = true) as
   select * from private.operator_budgets();
 revoke all on public.operator_budgets from anon, authenticated, service_role;
@@ -26214,7 +26524,6 @@ end;
 $$;
 comment on function private.operator_activity(int, int) is
   'The jobs of all owners over time. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
-revoke all on function private.operator_activity(int, int) from public;
 
 create function public.operator_activity(p_seconds int default 300, p_count int default 24)
 returns setof public.activity_line
@@ -26279,7 +26588,6 @@ end;
 $$;
 comment on function private.operator_pulse() is
   'One row: the platform''s cron jobs and requests of the database in the last hour, Realtime messages of the last minute, and the size of the database. Definer: it reads tables of extensions; assert_operator() checks the caller.';
-revoke all on function private.operator_pulse() from public;
 create view public.operator_pulse with (security_invoker = true) as
   select * from private.operator_pulse();
 revoke all on public.operator_pulse from anon, authenticated, service_role;
@@ -26311,7 +26619,6 @@ end;
 $$;
 comment on function private.operator_table_sizes() is
   'The largest tables with their indexes, partitions together, for operators. Definer: as for the other views of operators; assert_operator() checks the caller.';
-revoke all on function private.operator_table_sizes() from public;
 create view public.operator_table_sizes with (security_invoker = true) as
   select * from private.operator_table_sizes();
 revoke all on public.operator_table_sizes from anon, authenticated, service_role;
@@ -26332,19 +26639,18 @@ stable
 set search_path = ''
 as $$
 declare
-  v_reason constant text := btrim(p_reason, E' \t\r\n');
+  v_reason constant text := private.visible_text(left(p_reason, 100000));
 begin
   if coalesce(length(v_reason), 0) not between 1 and 2000 then
     perform private.raise_error('REASON_INVALID',
-      format('Cannot %s: p_reason has %s characters, not 1 to 2,000', p_attempt, coalesce(length(v_reason), 0)),
+      format('Cannot %s: p_reason has %s characters that can be seen, not 1 to 2,000', p_attempt, coalesce(length(v_reason), 0)),
       'Say why in p_reason; the owner of the job can read it.');
   end if;
   return v_reason;
 end;
 $$;
 comment on function private.given_reason(text, text) is
-  'The reason of an operator, without blanks around it. Raises REASON_INVALID unless it has 1 to 2,000 characters.';
-revoke all on function private.given_reason(text, text) from public;
+  'The reason of an operator, without what nobody sees around it. Raises REASON_INVALID unless it has 1 to 2,000 characters.';
 
 create function private.operator_open_job(p_task_id uuid, p_reason text)
 returns timestamptz
@@ -26365,7 +26671,6 @@ end;
 $$;
 comment on function private.operator_open_job(uuid, text) is
   'See public.operator_open_job(). Definer: no role may write operator_acts; assert_operator() checks the caller.';
-revoke all on function private.operator_open_job(uuid, text) from public;
 
 create function public.operator_open_job(p_task_id uuid, p_reason text)
 returns timestamptz
@@ -26403,7 +26708,6 @@ end;
 $$;
 comment on function private.may_read_as_operator(public.tasks) is
   'True for an operator who owns the job of the task or has opened it within the last hour, with the same OAuth client, and for the service.';
-revoke all on function private.may_read_as_operator(public.tasks) from public;
 
 create function private.opened_task(p_attempt text, p_task_id uuid)
 returns public.tasks
@@ -26426,7 +26730,6 @@ end;
 $$;
 comment on function private.opened_task(text, uuid) is
   'Returns a task whose job the calling operator may read. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, JOB_NOT_OPENED.';
-revoke all on function private.opened_task(text, uuid) from public;
 
 create function private.readable_task(p_task_id uuid)
 returns public.tasks
@@ -26443,7 +26746,6 @@ end;
 $$;
 comment on function private.readable_task(uuid) is
   'Returns a task that the caller owns or, as an operator, has opened. The first statement of functions that read a job. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, INSUFFICIENT_SCOPE.';
-revoke all on function private.readable_task(uuid) from public;
 
 -- Rows of an opened job -------------------------------------------------------------------------
 
@@ -26462,7 +26764,6 @@ end;
 $$;
 comment on function private.operator_tasks(uuid) is
   'See public.operator_tasks(). Definer: it reads tasks of all owners; opened_task() checks the caller.';
-revoke all on function private.operator_tasks(uuid) from public;
 
 create function public.operator_tasks(p_task_id uuid)
 returns setof public.tasks
@@ -26491,7 +26792,6 @@ end;
 $$;
 comment on function private.operator_steps(uuid) is
   'See public.operator_steps(). Definer: it reads steps of all owners; opened_task() checks the caller.';
-revoke all on function private.operator_steps(uuid) from public;
 
 create function public.operator_steps(p_task_id uuid)
 returns setof public.task_steps
@@ -26520,7 +26820,6 @@ end;
 $$;
 comment on function private.operator_events(uuid) is
   'See public.operator_events(). Definer: it reads events of all owners; opened_task() checks the caller.';
-revoke all on function private.operator_events(uuid) from public;
 
 create function public.operator_events(p_task_id uuid)
 returns setof public.task_events
@@ -26554,7 +26853,6 @@ end;
 $$;
 comment on function private.operator_calls(uuid) is
   'See public.operator_calls(). Definer: it reads calls of all users; opened_task() checks the caller.';
-revoke all on function private.operator_calls(uuid) from public;
 
 create function public.operator_calls(p_task_id uuid)
 returns setof public.mcp_executions
@@ -26589,7 +26887,6 @@ end;
 $$;
 comment on function private.is_opened_job_file(text) is
   'True when a task of a job that the calling operator has opened refers to the object. Definer, like is_own_job_file().';
-revoke all on function private.is_opened_job_file(text) from public;
 grant execute on function private.is_opened_job_file(text) to authenticated;
 
 create policy "operators read the files of the jobs that they opened" on storage.objects
@@ -26624,7 +26921,6 @@ end;
 $$;
 comment on function private.list_operator_acts(uuid) is
   'See public.list_operator_acts(). Definer: no role has a right to the table; readable_task() checks the caller.';
-revoke all on function private.list_operator_acts(uuid) from public;
 
 create function public.list_operator_acts(p_task_id uuid)
 returns table (
@@ -26668,7 +26964,6 @@ end;
 $$;
 comment on function private.operator_cancel_job(uuid, text) is
   'Cancels any job. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
-revoke all on function private.operator_cancel_job(uuid, text) from public;
 
 create function public.operator_cancel_job(p_master_task_id uuid, p_reason text)
 returns int
@@ -26704,7 +26999,6 @@ end;
 $$;
 comment on function private.operator_retry_task(uuid, text) is
   'Retries any failed or cancelled task. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
-revoke all on function private.operator_retry_task(uuid, text) from public;
 
 create function public.operator_retry_task(p_task_id uuid, p_reason text)
 returns text
@@ -26739,7 +27033,6 @@ end;
 $$;
 comment on function private.operator_redrive(bigint, text) is
   'Retries the task of any dead letter. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
-revoke all on function private.operator_redrive(bigint, text) from public;
 
 create function public.operator_redrive(p_dead_letter_id bigint, p_reason text)
 returns uuid
@@ -26777,7 +27070,6 @@ end;
 $$;
 comment on function private.join_channel_as_operator(text) is
   'True when the topic is the channel of a job that the calling operator has opened; operators may not join the channels of other users. Realtime calls it when a client joins and again with each new token. Definer, like join_channel().';
-revoke all on function private.join_channel_as_operator(text) from public;
 grant execute on function private.join_channel_as_operator(text) to authenticated;
 
 create policy "operators receive the broadcasts of the jobs that they opened" on realtime.messages
@@ -26884,7 +27176,6 @@ as $$
 $$;
 comment on function private.protected_definitions(jsonb) is
   'A value that differs after anything was defined, changed or dropped that an operator''s definition has to spare: relations and types of this platform and outside these schemas, and all functions, operators, casts, schemas, event triggers, extensions, publications, memberships and settings of roles. Compared within one transaction with a fixed snapshot.';
-revoke all on function private.protected_definitions(jsonb) from public;
 
 create function private.assert_spared(p_before text, p_schemas jsonb)
 returns void
@@ -26901,7 +27192,6 @@ end;
 $$;
 comment on function private.assert_spared(text, jsonb) is
   'Raises SQL_FORBIDDEN if the transaction has changed what private.protected_definitions() describes: whatever a definition names, this is what it may change.';
-revoke all on function private.assert_spared(text, jsonb) from public;
 
 create function private.assert_definable(p_target jsonb, p_relation_id oid, p_type_id oid, p_schemas jsonb)
 returns void
@@ -26981,7 +27271,6 @@ end;
 $$;
 comment on function private.assert_definable(jsonb, oid, oid, jsonb) is
   'Raises SQL_RIGHT_MISSING, SQL_FORBIDDEN or SQL_FAILED if the current role cannot define a target {kind relation|type, schema, name, effect create|change|use, may_exist, may_miss}. The ids are what its name means in the search path of the statement. Called by the SQL tools as the functions'' own role, before they offer a definition and before they run it.';
-revoke all on function private.assert_definable(jsonb, oid, oid, jsonb) from public;
 
 create function private.open_new_relation(p_relation_id oid)
 returns void
@@ -27020,7 +27309,6 @@ end;
 $$;
 comment on function private.open_new_relation(oid) is
   'Enables row level security on a table that an operator has just created, and gives signed-in users the rights that policies limit: they see the table, and no row until a policy exists. A view, which has the rights of its reader, can be read.';
-revoke all on function private.open_new_relation(oid) from public;
 
 create function private.record_definition(p_confirmation_id uuid, p_statement text)
 returns void
@@ -27034,14 +27322,14 @@ as $$
 $$;
 comment on function private.record_definition(uuid, text) is
   'Records a definition that the calling operator runs, and makes the REST API read the schema again after the commit.';
-revoke all on function private.record_definition(uuid, text) from public;
 
 -- engine/configuration_problems.sql
 
--- What operators should correct although every row is valid by itself: missing scopes, secrets and names.
+-- What operators should correct although every row is valid by itself: missing scopes, secrets and names, and cron
+-- jobs that do not run.
 
-create function private.scope_problems(p_agent_id uuid default null, p_tool_id uuid default null)
-returns table (kind text, name text, field text, problem text, hint text)
+create function private.missing_scopes(p_agent_id uuid default null, p_tool_id uuid default null)
+returns table (agent text, tool text, scope text, user_id uuid, account_count bigint, nobody_has_it boolean)
 language sql
 stable
 set search_path = ''
@@ -27051,54 +27339,70 @@ as $$
     from public.agent_tools as granted
     join public.agents as agent on agent.id = granted.agent_id and agent.is_active
     join public.tools as tool on tool.id = granted.tool_id and tool.is_active and tool.type <> 'internal'
-    where (scope_problems.p_agent_id is null or granted.agent_id = scope_problems.p_agent_id)
-      and (scope_problems.p_tool_id is null or granted.tool_id = scope_problems.p_tool_id)
+      and tool.audience <> 'everyone'
+    where (missing_scopes.p_agent_id is null or granted.agent_id = missing_scopes.p_agent_id)
+      and (missing_scopes.p_tool_id is null or granted.tool_id = missing_scopes.p_tool_id)
   ),
-  holders as (
-    select grants.user_id, grants.scopes
-    from public.mcp_grants as grants
-    where grants.client_id is null
+  grants as (
+    select given.user_id, given.scopes from public.mcp_grants as given where given.client_id is null
   ),
-  counted as (
+  -- Those to whom the default applies.
+  others as (
+    select count(*) as account_count
+    from auth.users as account
+    where not exists (select from grants where grants.user_id = account.id)
+  ),
+  needed as (
     select given.*,
-      coalesce((
-        select holder.scopes && array[given.scope, 'admin:*'] from holders as holder where holder.user_id is null
-      ), false) as is_default,
-      (
-        select count(*) from holders as holder
-        where holder.user_id is not null and holder.scopes && array[given.scope, 'admin:*']
-          and private.may_use_agent(given.agent_id, holder.user_id)
-      ) as with_scope,
-      (
-        select count(*) from holders as holder
-        where holder.user_id is not null and not holder.scopes && array[given.scope, 'admin:*']
-          and private.may_use_agent(given.agent_id, holder.user_id)
-      ) as without_scope,
-      (
-        select count(*) from public.agent_audience as named
-        where given.audience = 'named' and named.agent_id = given.agent_id
-          and not exists (select from holders as holder where holder.user_id = named.user_id)
-      ) as by_default
+      exists (
+        select from grants where grants.user_id is null and grants.scopes && array[given.scope, 'admin:*']
+      ) as is_default,
+      exists (
+        select from grants
+        where grants.user_id is not null and grants.scopes && array[given.scope, 'admin:*']
+          and (given.audience = 'everyone' or private.may_use_agent(given.agent_id, grants.user_id))
+      ) as is_granted
     from given
   )
-  select 'agent', counted.agent, 'tools.' || counted.tool,
+  select needed.agent, needed.tool, needed.scope, grants.user_id, 1, not (needed.is_default or needed.is_granted)
+  from needed
+  join grants on grants.user_id is not null and not grants.scopes && array[needed.scope, 'admin:*']
+    and (needed.audience = 'everyone' or private.may_use_agent(needed.agent_id, grants.user_id))
+  union all
+  select needed.agent, needed.tool, needed.scope, named.user_id, 1, not needed.is_granted
+  from needed
+  join public.agent_audience as named on needed.audience = 'named' and named.agent_id = needed.agent_id
+  where not needed.is_default and not exists (select from grants where grants.user_id = named.user_id)
+  union all
+  select needed.agent, needed.tool, needed.scope, null, others.account_count, not needed.is_granted
+  from needed
+  cross join others
+  where needed.audience = 'everyone' and not needed.is_default
+    -- A project without accounts will have some.
+    and (others.account_count > 0 or not needed.is_granted);
+$$;
+comment on function private.missing_scopes(uuid, uuid) is
+  'The accounts that may use an agent (null: of all) but lack the scope of one of its tools (null: of all). A null user_id stands for the account_count accounts without scopes of their own, which have the default. nobody_has_it: no account that may use the agent has the scope.';
+
+create function private.scope_problems(p_agent_id uuid default null, p_tool_id uuid default null)
+returns table (kind text, name text, field text, problem text, hint text)
+language sql
+stable
+set search_path = ''
+as $$
+  select 'agent', missing.agent, 'tools.' || missing.tool,
     case
-      when not counted.is_default and counted.with_scope = 0
-        then format('cannot be called by any user: nobody of the agent''s audience has the scope %s', counted.scope)
-      when counted.audience = 'everyone' and not counted.is_default
-        then format('can be called only in jobs of users with the scope %s (%s now): the default scopes lack it',
-          counted.scope, counted.with_scope)
-      else format('cannot be called in jobs of users without the scope %s (%s now)', counted.scope,
-        counted.without_scope + case when counted.is_default then 0 else counted.by_default end)
+      when bool_and(missing.nobody_has_it)
+        then format('cannot be called by any user: nobody of the agent''s audience has the scope %s', missing.scope)
+      else format('cannot be called in jobs of users without the scope %s (%s now)', missing.scope, sum(missing.account_count))
     end,
-    format('Grant it in the console under Setup, Access, Scopes, to everyone with select public.grant_scopes(null, ''{%s}''), or to one user with select public.grant_scopes(''<user id>'', ''{%s}'').',
-      counted.scope, counted.scope)
-  from counted
-  where counted.without_scope > 0 or not counted.is_default and (counted.audience = 'everyone' or counted.by_default > 0);
+    format('For everyone, write audience: everyone into the tool''s file and push. For some, grant the scope in the console under Setup, Access, Scopes, or with select public.grant_scopes(''<user id>'', ''{%s}'').',
+      missing.scope)
+  from private.missing_scopes(scope_problems.p_agent_id, scope_problems.p_tool_id) as missing
+  group by missing.agent, missing.tool, missing.scope;
 $$;
 comment on function private.scope_problems(uuid, uuid) is
   'The tools of agents (null: of all, or of all agents) that users of the agent cannot use because they lack the scope.';
-revoke all on function private.scope_problems(uuid, uuid) from public;
 
 create function private.secret_problems()
 returns table (kind text, name text, field text, problem text, hint text)
@@ -27119,18 +27423,31 @@ as $$
     ) as entry
     where tool.is_active and tool.type = 'mcp_server' and jsonb_typeof(entry.value) = 'object'
     union all
+    select 'tool', tool.slug, 'config.oauth.client_secret', tool.config #>> '{oauth,client_secret,secret}'
+    from public.tools as tool
+    where tool.is_active and tool.type = 'mcp_server' and tool.config #> '{oauth,client_secret,secret}' is not null
+    union all
     select 'provider', provider.name, 'api_key_secret_name', provider.api_key_secret_name
     from public.llm_providers as provider
     where provider.is_active and provider.requires_api_key
       and exists (select from public.agents as agent where agent.provider_id = provider.id and agent.is_active)
   )
   select named.kind, named.name, named.field, format('is %s, but Vault has no secret with this name', to_json(named.secret)),
-    format('Store it in the console under Setup, Access, Keys, or with select vault.create_secret(''…'', %L).', named.secret)
+    private.hint_to_store(named.secret)
   from named
-  where not exists (select from vault.secrets as stored where stored.name = named.secret);
+  where not exists (select from vault.secrets as stored where stored.name = named.secret)
+  union all
+  select named.kind, named.name, named.field, format('is %s, whose present value nobody has given to it', to_json(named.secret)),
+    private.hint_to_bind(named.secret)
+  from named
+  where exists (select from vault.secrets as stored where stored.name = named.secret)
+    and exists (
+      select from private.awaited_secrets as awaited
+      where awaited.name = named.secret and substring(awaited.used_by from ' (.*)$') = named.name
+        and private.is_awaited_secret(awaited.used_by, awaited.name)
+    );
 $$;
-comment on function private.secret_problems() is 'Names of secrets in active tools, and in providers of active agents, that Vault does not have.';
-revoke all on function private.secret_problems() from public;
+comment on function private.secret_problems() is 'Names of secrets in active tools, and in providers of active agents, that Vault does not have or that these wait for.';
 
 create function private.tool_name_problems()
 returns table (kind text, name text, field text, problem text, hint text)
@@ -27172,7 +27489,6 @@ as $$
 $$;
 comment on function private.tool_name_problems() is
   'Names of tools in the rows of agents that the server, once it has listed its tools, does not have, and in rules for approvals that the agent may not call.';
-revoke all on function private.tool_name_problems() from public;
 
 create function private.row_problems()
 returns table (kind text, name text, field text, problem text, hint text)
@@ -27222,7 +27538,6 @@ as $$
 $$;
 comment on function private.row_problems() is
   'Rows of the registry that are not valid, or that failed when they were last used: written before a check existed, or changed by something else, such as a dropped function or a receiver that is down.';
-revoke all on function private.row_problems() from public;
 
 create function private.price_problems()
 returns table (kind text, name text, field text, problem text, hint text)
@@ -27256,7 +27571,56 @@ end;
 $$;
 comment on function private.price_problems() is
   'The models of agents that a spending cap or a ceiling of the cost of jobs refuses, because they have no price.';
-revoke all on function private.price_problems() from public;
+
+create function private.cron_problems(p_grace interval default '5 minutes')
+returns table (kind text, name text, field text, problem text, hint text)
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  -- It finds what every wake has missed, and runs each 15 seconds.
+  c_tick constant text := 'supaswarm-tick';
+  v_last_run_at timestamptz;
+begin
+  kind := 'cron job';
+  if to_regclass('cron.job') is null then
+    return query select kind, c_tick, 'command', 'cannot run: the extension pg_cron is missing',
+      'Enable it under Database, Extensions in the dashboard.';
+    return;
+  end if;
+  return query
+    select kind, wanted.name, 'job',
+      case when exists (select from cron.job where job.jobname = wanted.name) then 'is inactive' else 'is missing' end,
+      'Inactive: select cron.alter_job(jobid, active => true) from cron.job where starts_with(jobname, ''supaswarm-''). '
+        'Missing: run its line select cron.schedule(…) of the release''s migration again.'
+    from unnest(array[
+      'supaswarm-delete-auth-events', 'supaswarm-delete-cron-runs', 'supaswarm-delete-old', 'supaswarm-delete-syncs',
+      'supaswarm-delete-webhook-messages', 'supaswarm-drop-partitions', 'supaswarm-export', 'supaswarm-partitions',
+      'supaswarm-quoth-finish-switches', 'supaswarm-quoth-tick', 'supaswarm-schedules', c_tick
+    ]) as wanted (name)
+    where not exists (select from cron.job where job.jobname = wanted.name and job.active);
+
+  v_last_run_at := (
+    select max(run.start_time) from cron.job join cron.job_run_details as run using (jobid) where job.jobname = c_tick
+  );
+  if coalesce(v_last_run_at, '-infinity') < clock_timestamp() - interval '5 minutes'
+    and greatest(pg_postmaster_start_time(), (select max(release.installed_at) from private.releases as release))
+      <= clock_timestamp() - p_grace
+    -- Otherwise runs leave no row.
+    and current_setting('cron.log_run', true) is distinct from 'off'
+  then
+    return query select kind, c_tick, 'command',
+      coalesce('has not run for ' || round(extract(epoch from clock_timestamp() - v_last_run_at)) || ' s', 'has never run'),
+      'It runs each 15 seconds, and first so long after an installation or a start of the database. If it does not, tasks wait: '
+        'let pg_cron read its jobs with select cron.alter_job(jobid, active => true) from cron.job where jobname = ''supaswarm-tick''; '
+        'if that does not help, pg_cron has stopped, so restart the database (hosted: Project Settings, General), then look into '
+        'cron.job_run_details.';
+  end if;
+end;
+$$;
+comment on function private.cron_problems(interval) is
+  'The platform''s cron jobs that are missing or inactive, and the tick if it does not run. Says nothing of the tick for p_grace after an installation, an upgrade or a start of the database.';
 
 create function private.configuration_problems()
 returns table (kind text, name text, field text, problem text, hint text)
@@ -27273,15 +27637,46 @@ as $$
   select * from private.tool_name_problems()
   union all
   select * from private.price_problems()
+  union all
+  select * from private.cron_problems()
   order by 1, 2, 3;
 $$;
 comment on function private.configuration_problems() is
-  'Everything in the registry that will fail or be missing when a task needs it.';
-revoke all on function private.configuration_problems() from public;
+  'Everything in the registry that will fail or be missing when a task needs it, and cron jobs that do not run.';
 grant execute on function private.configuration_problems() to service_role;
 
+-- What operators see of it --------------------------------------------------------------------------
+
+create table private.acknowledged_problems (
+  kind text not null,
+  name text not null,
+  field text not null,
+  cause text not null,
+  reason text not null check (length(reason) between 1 and 2000),
+  acknowledged_at timestamptz not null default now(),
+  -- No foreign key: the record remains after the account is deleted.
+  acknowledged_by uuid,
+  primary key (kind, name, field, cause)
+);
+comment on table private.acknowledged_problems is
+  'Problems of the configuration that operators know and accept. Those that have ended are deleted by the next operator_acknowledge_problems().';
+comment on column private.acknowledged_problems.cause is 'The problem without its numbers, which change.';
+alter table private.acknowledged_problems enable row level security;
+
+create function private.listed_problems()
+returns table (kind text, name text, field text, problem text, hint text, cause text)
+language sql
+stable
+set search_path = ''
+as $$
+  select listed.*, regexp_replace(listed.problem, '[0-9]+', '#', 'g') from private.configuration_problems() as listed;
+$$;
+comment on function private.listed_problems() is 'configuration_problems() with what identifies an acknowledged one.';
+
 create function private.operator_configuration_problems()
-returns table (kind text, name text, field text, problem text, hint text)
+returns table (
+  kind text, name text, field text, problem text, hint text, acknowledged_at timestamptz, acknowledged_by text, reason text
+)
 language plpgsql
 stable
 security definer
@@ -27289,18 +27684,25 @@ set search_path = ''
 as $$
 begin
   perform private.assert_operator('list the problems of the configuration');
-  return query select * from private.configuration_problems();
+  return query
+    select listed.kind, listed.name, listed.field, listed.problem, listed.hint,
+      known.acknowledged_at, private.email_of(known.acknowledged_by), known.reason
+    from private.listed_problems() as listed
+    left join private.acknowledged_problems as known using (kind, name, field, cause)
+    order by listed.kind, listed.name, listed.field, listed.problem;
 end;
 $$;
 comment on function private.operator_configuration_problems() is
   'configuration_problems() for operators. Definer: it reads all agents, tools and grants; assert_operator() checks the caller.';
-revoke all on function private.operator_configuration_problems() from public;
 
 create view public.operator_configuration_problems with (security_invoker = true) as
   select * from private.operator_configuration_problems();
 revoke all on public.operator_configuration_problems from anon, authenticated, service_role;
 comment on view public.operator_configuration_problems is
-  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, models without a price under a cap, invalid rows. Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, models without a price under a cap, invalid rows, and cron jobs that do not run. Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+comment on column public.operator_configuration_problems.acknowledged_at is
+  'When an operator acknowledged it with operator_acknowledge_problems(); null: nobody has.';
+comment on column public.operator_configuration_problems.reason is 'Why it is acknowledged.';
 grant execute on function private.operator_configuration_problems() to authenticated, service_role;
 grant select on public.operator_configuration_problems to authenticated, service_role;
 
@@ -27325,9 +27727,100 @@ end;
 $$;
 comment on function private.warn_of_missing_scope() is
   'Row trigger of agent_tools: warns at once when users of the agent lack the tool''s scope. Definer: the writers may not read the grants.';
-revoke all on function private.warn_of_missing_scope() from public;
 create trigger agent_tools_warn_of_missing_scope after insert or update on public.agent_tools
   for each row execute function private.warn_of_missing_scope();
+
+-- engine/operator_problems.sql
+
+-- What operators do about the problems of the configuration: acknowledge them, and see who lacks a scope.
+
+create function private.operator_acknowledge_problems(p_problems jsonb, p_reason text)
+returns int
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  c_attempt constant text := 'acknowledge the problems';
+  v_reason text;
+  v_listed jsonb;
+begin
+  perform private.assert_operator(c_attempt);
+  if jsonb_typeof(p_problems) is distinct from 'array' or jsonb_array_length(p_problems) not between 1 and 1000
+    or private.is_nested_too_deep(p_problems)
+  then
+    perform private.raise_query_invalid(c_attempt, 'p_problems is not a list of 1 to 1,000 problems',
+      'Send rows of operator_configuration_problems: their kind, name, field and problem.');
+  end if;
+  v_reason := case when p_reason is not null then private.given_reason(c_attempt, p_reason) end;
+  v_listed := coalesce((
+    select jsonb_agg(distinct jsonb_build_object('kind', kind, 'name', name, 'field', field, 'cause', listed.cause))
+    from private.listed_problems() as listed
+    join jsonb_to_recordset(p_problems) as wanted (kind text, name text, field text, problem text) using (kind, name, field, problem)
+  ), '[]');
+  if v_listed = '[]' then
+    return 0;
+  end if;
+
+  delete from private.acknowledged_problems as known
+  where v_listed @> jsonb_build_array(to_jsonb(known) - array['reason', 'acknowledged_at', 'acknowledged_by'])
+    or not exists (
+      select from private.listed_problems() as listed
+      where (listed.kind, listed.name, listed.field, listed.cause) = (known.kind, known.name, known.field, known.cause)
+    );
+  if v_reason is not null then
+    insert into private.acknowledged_problems (kind, name, field, cause, reason, acknowledged_by)
+    select listed.kind, listed.name, listed.field, listed.cause, v_reason, auth.uid()
+    from jsonb_populate_recordset(null::private.acknowledged_problems, v_listed) as listed;
+  end if;
+  perform private.record_act(case when v_reason is null then 'problems.reopened' else 'problems.acknowledged' end, '{}', v_reason,
+    jsonb_build_object('problems', v_listed));
+  return jsonb_array_length(v_listed);
+end;
+$$;
+comment on function private.operator_acknowledge_problems(jsonb, text) is
+  'See public.operator_acknowledge_problems(). Definer: no role may write the table; assert_operator() checks the caller.';
+
+create function public.operator_acknowledge_problems(p_problems jsonb, p_reason text)
+returns int
+language sql
+set search_path = ''
+as $$
+  select private.operator_acknowledge_problems(p_problems, p_reason);
+$$;
+comment on function public.operator_acknowledge_problems(jsonb, text) is
+  'Marks rows of operator_configuration_problems [{kind, name, field, problem}] as known, with a reason of 1 to 2,000 characters, or (null) no longer, and returns how many. It changes nothing else. operator_acts records it. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID, REASON_INVALID.';
+revoke all on function public.operator_acknowledge_problems(jsonb, text) from public, anon, authenticated, service_role;
+grant execute on function private.operator_acknowledge_problems(jsonb, text), public.operator_acknowledge_problems(jsonb, text)
+  to authenticated, service_role;
+
+create function private.operator_missing_scopes()
+returns table (scope text, user_id uuid, email text, account_count bigint)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the missing scopes');
+  return query
+    select missing.scope, missing.user_id, private.email_of(missing.user_id), max(missing.account_count)
+    from private.missing_scopes() as missing
+    group by missing.scope, missing.user_id;
+end;
+$$;
+comment on function private.operator_missing_scopes() is
+  'missing_scopes() for operators. Definer: it reads all agents, grants and accounts; assert_operator() checks the caller.';
+
+create view public.operator_missing_scopes with (security_invoker = true) as
+  select * from private.operator_missing_scopes();
+revoke all on public.operator_missing_scopes from anon, authenticated, service_role;
+comment on view public.operator_missing_scopes is
+  'Which accounts lack a scope that a tool of their agents needs; operator_set_scopes() grants it. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+comment on column public.operator_missing_scopes.user_id is
+  'Null: the account_count accounts without scopes of their own, to which the default applies.';
+grant execute on function private.operator_missing_scopes() to authenticated, service_role;
+grant select on public.operator_missing_scopes to authenticated, service_role;
 
 -- engine/installation_checks.sql
 
@@ -27340,10 +27833,8 @@ stable
 set search_path = ''
 as $$
 declare
-  -- The job that finds what every wake has missed; it runs each 15 seconds.
-  c_tick constant text := 'supaswarm-tick';
-  c_max_tick_age constant interval := '5 minutes'::interval;
   c_max_wait_seconds constant numeric := 120;
+  c_named_agents constant int := 3;
 begin
   claim := 'Its extensions are installed';
   remedy := 'Enable them under Database, Extensions in the dashboard.';
@@ -27357,33 +27848,19 @@ begin
   end if;
 
   claim := 'All cron jobs are active';
-  remedy := 'Inactive: select cron.alter_job(jobid, active => true) from cron.job where starts_with(jobname, ''supaswarm-''). '
-    'Missing: run its line select cron.schedule(…) of the release''s migration again.';
-  select string_agg(
-    wanted.name || case when exists (select from cron.job where job.jobname = wanted.name) then ' is inactive' else ' is missing' end,
-    ', ' order by wanted.name)
-  into problem
-  from unnest(array[
-    'supaswarm-delete-auth-events', 'supaswarm-delete-cron-runs', 'supaswarm-delete-old', 'supaswarm-delete-syncs',
-    'supaswarm-delete-webhook-messages', 'supaswarm-drop-partitions', 'supaswarm-export', 'supaswarm-partitions',
-    'supaswarm-quoth-finish-switches', 'supaswarm-quoth-tick', 'supaswarm-schedules', c_tick
-  ]) as wanted (name)
-  where not exists (select from cron.job where job.jobname = wanted.name and job.active);
+  remedy := 'Schedule the jobs.';
+  select string_agg(format('%s %s', found.name, found.problem), ', ' order by found.name), coalesce(max(found.hint), remedy)
+  into problem, remedy
+  from private.cron_problems() as found
+  where found.field = 'job';
   return next;
 
   claim := 'Cron runs on time';
-  select case
-      when max(run.start_time) is null then c_tick || ' has never run'
-      when max(run.start_time) < clock_timestamp() - c_max_tick_age then
-        format('%s ran %s s ago', c_tick, round(extract(epoch from clock_timestamp() - max(run.start_time))))
-    end,
-    case when max(run.start_time) is null
-      then 'It first runs 15 seconds after it is scheduled: check again then.'
-      else 'Look into cron.job_run_details, and restart the project if pg_cron has stopped.'
-    end
+  remedy := 'Restart the database.';
+  select max(format('%s %s', found.name, found.problem)), coalesce(max(found.hint), remedy)
   into problem, remedy
-  from cron.job join cron.job_run_details as run using (jobid)
-  where job.jobname = c_tick;
+  from private.cron_problems(p_grace => '0') as found
+  where found.field = 'command';
   return next;
 
   claim := 'The database knows the project''s address';
@@ -27434,7 +27911,9 @@ begin
   join public.llm_providers as provider on provider.id = agent.provider_id
   where agent.is_active and provider.requires_api_key
     and not exists (select from vault.secrets as stored where stored.name = provider.api_key_secret_name)
-    -- Scripts are files of the embedded stack: only their answers show that there is one.
+    -- Scripts are files of the embedded stack: doctor names them where it runs beside them,
+    -- elsewhere only their answers show that there is one.
+    and agent.slug <> all (string_to_array(coalesce(current_setting('supaswarm.scripted_agents', true), ''), ','))
     and not exists (
       select from (select * from public.usage_events order by id desc limit 10000) as answered
       join public.llm_providers as scripted on scripted.id = answered.provider_id
@@ -27450,16 +27929,21 @@ begin
   return next;
 
   claim := 'The users of each agent may use its tools';
-  remedy := 'Grant the scope: select public.grant_scopes(<user>, ''{mcp:<tool>}''). operator_configuration_problems has a row for each.';
-  select string_agg(format('%s: %s %s', missing.name, missing.field, missing.problem), '; ' order by missing.name, missing.field)
+  remedy := 'Write audience: everyone into the tool''s file and push, or grant the scope: select public.grant_scopes(<user>, ''{mcp:<tool>}''). operator_configuration_problems has a row for each.';
+  select string_agg(format('users of %s lack the scope %s', lacking.agents, lacking.scope), '; ' order by lacking.scope)
   into problem
-  from private.scope_problems() as missing;
+  from (
+    select missing.scope, array_to_string((array_agg(distinct missing.agent))[:c_named_agents], ', ')
+      || case when count(distinct missing.agent) > c_named_agents
+        then format(' and %s other agents', count(distinct missing.agent) - c_named_agents) else '' end as agents
+    from private.missing_scopes() as missing
+    group by missing.scope
+  ) as lacking;
   return next;
 end;
 $$;
 comment on function private.installation_checks() is
   'What must hold for an installation to work: a row for each check, with the problem (null: it holds) and what to do. Returns only the first row while an extension is missing.';
-revoke all on function private.installation_checks() from public;
 grant execute on function private.installation_checks() to service_role;
 
 create function private.operator_installation_checks()
@@ -27476,7 +27960,6 @@ end;
 $$;
 comment on function private.operator_installation_checks() is
   'installation_checks() for operators. Definer: it reads cron, the answers of functions and the names of secrets; assert_operator() checks the caller.';
-revoke all on function private.operator_installation_checks() from public;
 
 create view public.operator_installation_checks with (security_invoker = true) as
   select * from private.operator_installation_checks();
@@ -27506,6 +27989,7 @@ create table public.alerts (
   checked_at timestamptz,
   raised_at timestamptz,
   below_since timestamptz,
+  cleared_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint alerts_state_check check (
@@ -27514,7 +27998,7 @@ create table public.alerts (
 );
 revoke all on public.alerts from anon, authenticated, service_role;
 comment on table public.alerts is
-  'Limits of measures of the whole platform, checked once a minute. The service writes the rows, mostly by a push of alerts.yaml; the platform writes the columns from value to below_since. Operators read operator_alerts.';
+  'Limits of measures of the whole platform, checked once a minute. The service writes the rows, mostly by a push of alerts.yaml; the platform writes the columns from value to cleared_at. Operators read operator_alerts.';
 comment on column public.alerts.measure is
   'failure_rate: failed jobs / (completed + failed), 0 to 1. cost_usd: the cost of model calls. oldest_waiting_seconds: the longest wait of a task that is due. failing_seconds: how long the step of a task has been failing and is tried again. dead_letters: dead letters that were not retried. late_cron_seconds: the delay of the most overdue schedule, or of this check itself.';
 comment on column public.alerts.above is 'The alert is raised while the value is greater than this.';
@@ -27524,6 +28008,7 @@ comment on column public.alerts.at_least is 'failure_rate has no value while few
 comment on column public.alerts.value is 'The value of the last check; null when there was too little to measure.';
 comment on column public.alerts.raised_at is 'When the alert was raised; null: it is not raised.';
 comment on column public.alerts.below_since is 'The first check of a raised alert that was not above. The next one, if it is not above either, clears the alert.';
+comment on column public.alerts.cleared_at is 'When the alert was last cleared; null while it is raised, and before.';
 alter table public.alerts enable row level security;
 grant select, insert, update, delete on public.alerts to service_role;
 
@@ -27556,7 +28041,6 @@ begin
 end;
 $$;
 comment on function private.alert_problem(public.alerts) is 'The first problem of an alert''s fields; null if there is none.';
-revoke all on function private.alert_problem(public.alerts) from public;
 
 create function private.queue_alert_messages(p_alert public.alerts, p_type text)
 returns void
@@ -27589,7 +28073,6 @@ end;
 $$;
 comment on function private.queue_alert_messages(public.alerts, text) is
   'Writes a message of the type alert.raised or alert.cleared for each webhook of the service that wants it.';
-revoke all on function private.queue_alert_messages(public.alerts, text) from public;
 
 create function private.check_alert()
 returns trigger
@@ -27609,7 +28092,6 @@ end;
 $$;
 comment on function private.check_alert() is
   'Row trigger of alerts, before a write of the service. Raises ALERT_INVALID, AGENT_NOT_FOUND. Definer: the service may not execute what it calls.';
-revoke all on function private.check_alert() from public;
 create trigger alerts_check before insert or update of name, measure, above, minutes, agent, at_least on public.alerts
   for each row execute function private.check_alert();
 
@@ -27630,12 +28112,12 @@ begin
   new.checked_at := null;
   new.raised_at := null;
   new.below_since := null;
+  new.cleared_at := null;
   return new;
 end;
 $$;
 comment on function private.stop_alert() is
   'Row trigger of alerts, before one is deactivated or deleted: clears it. Definer: the service may not write messages.';
-revoke all on function private.stop_alert() from public;
 create trigger alerts_stop before update of is_active on public.alerts
   for each row when (old.is_active and not new.is_active) execute function private.stop_alert();
 create trigger alerts_delete before delete on public.alerts
@@ -27663,7 +28145,6 @@ as $$
 $$;
 comment on function private.failure_rate_since(timestamptz, text, int) is
   'The share of jobs [of an agent] that failed among those that completed or failed since a time; null for fewer than p_at_least.';
-revoke all on function private.failure_rate_since(timestamptz, text, int) from public;
 
 create function private.cost_usd_since(p_since timestamptz, p_agent text)
 returns numeric
@@ -27676,7 +28157,6 @@ as $$
   where usage.created_at >= p_since and (p_agent is null or usage.agent_slug = p_agent);
 $$;
 comment on function private.cost_usd_since(timestamptz, text) is 'The cost of model calls [of an agent] since a time.';
-revoke all on function private.cost_usd_since(timestamptz, text) from public;
 
 create function private.alert_value(p_alert public.alerts)
 returns numeric
@@ -27718,7 +28198,6 @@ end;
 $$;
 comment on function private.alert_value(public.alerts) is
   'The current value of an alert''s measure; null when there is too little to measure. Reads by index, and only what is open or in the window.';
-revoke all on function private.alert_value(public.alerts) from public;
 
 create function private.measure_alert(p_alert_id uuid)
 returns boolean
@@ -27739,14 +28218,17 @@ begin
   if v_alert.value > v_alert.above then
     v_alert.raised_at := coalesce(v_alert.raised_at, v_now);
     v_alert.below_since := null;
+    v_alert.cleared_at := null;
   elsif v_alert.below_since is not null then
     v_alert.raised_at := null;
     v_alert.below_since := null;
+    v_alert.cleared_at := v_now;
   elsif v_was_raised then
     v_alert.below_since := v_now;
   end if;
   update public.alerts
-  set value = v_alert.value, checked_at = v_now, raised_at = v_alert.raised_at, below_since = v_alert.below_since
+  set value = v_alert.value, checked_at = v_now, raised_at = v_alert.raised_at, below_since = v_alert.below_since,
+    cleared_at = v_alert.cleared_at
   where id = p_alert_id;
   if v_was_raised = (v_alert.raised_at is not null) then
     return false;
@@ -27757,7 +28239,6 @@ end;
 $$;
 comment on function private.measure_alert(uuid) is
   'Measures an alert, raises it above its limit, and clears it at the second check in a row that is not above, so that a value at the limit does not send a message a minute. True when it was raised or cleared.';
-revoke all on function private.measure_alert(uuid) from public;
 
 create function private.check_alerts()
 returns int
@@ -27774,14 +28255,13 @@ as $$
 $$;
 comment on function private.check_alerts() is
   'Measures the active alerts that were not checked for a minute, and returns how many were raised or cleared. Called by cron, through tick().';
-revoke all on function private.check_alerts() from public;
 
 -- Reading -----------------------------------------------------------------------------------------
 
 create function private.operator_alerts()
 returns table (
   name text, measure text, above numeric, minutes int, agent text, at_least int, is_active boolean, value numeric,
-  checked_at timestamptz, raised_at timestamptz
+  checked_at timestamptz, raised_at timestamptz, below_since timestamptz, cleared_at timestamptz
 )
 language plpgsql
 stable
@@ -27792,19 +28272,18 @@ begin
   perform private.assert_operator('list the alerts');
   return query
     select alert.name, alert.measure, alert.above, alert.minutes, alert.agent, alert.at_least, alert.is_active,
-      alert.value, alert.checked_at, alert.raised_at
+      alert.value, alert.checked_at, alert.raised_at, alert.below_since, alert.cleared_at
     from public.alerts as alert
     order by alert.raised_at, alert.name;
 end;
 $$;
 comment on function private.operator_alerts() is
   'All alerts, for operators. Definer: users may not read alerts; assert_operator() checks the caller.';
-revoke all on function private.operator_alerts() from public;
 create view public.operator_alerts with (security_invoker = true) as
   select * from private.operator_alerts();
 revoke all on public.operator_alerts from anon, authenticated, service_role;
 comment on view public.operator_alerts is
-  'The alerts, with the value of the last check and since when each is raised; raised ones come first. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'The alerts, with the value of the last check, since when each is raised, and when it recovered; raised ones come first. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 grant execute on function private.operator_alerts() to authenticated, service_role;
 grant select on public.operator_alerts to authenticated, service_role;
 
@@ -27822,7 +28301,6 @@ as $$
   select '{tool,skill,agent,schedule,webhook,alert}'::text[];
 $$;
 comment on function private.definition_kinds() is 'The kinds of definitions, in the order in which they refer to each other.';
-revoke all on function private.definition_kinds() from public;
 
 create function private.without_nulls(p_object jsonb)
 returns jsonb
@@ -27835,7 +28313,6 @@ as $$
   where value <> 'null';
 $$;
 comment on function private.without_nulls(jsonb) is 'An object without its own members that are null; unlike jsonb_strip_nulls(), inner values stay.';
-revoke all on function private.without_nulls(jsonb) from public;
 
 create function private.agent_definition(p_agent public.agents)
 returns jsonb
@@ -27852,6 +28329,7 @@ as $$
     'temperature', agent.temperature,
     'max_tokens', agent.max_tokens,
     'max_turns', agent.max_turns,
+    'max_continuations', nullif(agent.max_continuations, 3),
     'reasoning_effort', agent.reasoning_effort,
     'provider_tools', nullif(to_jsonb(agent.provider_tools), '[]'),
     'input_schema', agent.input_schema,
@@ -27904,7 +28382,6 @@ as $$
 $$;
 comment on function private.agent_definition(public.agents) is
   'An agent as one document: its row, and its tools, skills, handoffs, fallbacks, guardrails and the approvals for everyone. Defaults are missing.';
-revoke all on function private.agent_definition(public.agents) from public;
 
 create function private.credential_definition(p_tool public.tools)
 returns jsonb
@@ -27921,7 +28398,6 @@ as $$
 $$;
 comment on function private.credential_definition(public.tools) is
   'The member credential of a tool''s or server''s document; null when it has none.';
-revoke all on function private.credential_definition(public.tools) from public;
 
 create function private.definitions()
 returns table (kind text, slug text, definition jsonb)
@@ -27938,6 +28414,7 @@ as $$
     'config', tool.config,
     'credential', private.credential_definition(tool),
     'data_flows', tool.data_flows,
+    'audience', nullif(tool.audience, 'granted'),
     'is_active', nullif(tool.is_active, true)
   ))
   from public.tools as tool
@@ -27989,7 +28466,6 @@ as $$
 $$;
 comment on function private.definitions() is
   'The definitions of the registry: agents, HTTP and function tools, skills, alerts, and the schedules and webhooks of the service, which have names. MCP servers are those of external-mcps.yaml.';
-revoke all on function private.definitions() from public;
 
 -- Writing -----------------------------------------------------------------------------------------
 
@@ -28028,7 +28504,6 @@ end;
 $$;
 comment on function private.id_of(text, text, text) is
   'The id of the provider, tool, skill or agent with this name. Raises PROVIDER_NOT_FOUND, TOOL_NOT_FOUND, SKILL_NOT_FOUND or AGENT_NOT_FOUND with the nearest names; p_attempt completes the sentence "Cannot …".';
-revoke all on function private.id_of(text, text, text) from public;
 
 create function private.write_agent_row(p_slug text, p_definition jsonb)
 returns void
@@ -28037,7 +28512,7 @@ set search_path = ''
 as $$
 begin
   insert into public.agents as agent (
-    slug, name, description, system_prompt, provider_id, model, temperature, max_tokens, max_turns, reasoning_effort,
+    slug, name, description, system_prompt, provider_id, model, temperature, max_tokens, max_turns, max_continuations, reasoning_effort,
     provider_tools, input_schema, output_schema, must_complete, budget, audience, is_active, may_hand_off
   )
   values (
@@ -28051,6 +28526,7 @@ begin
     (p_definition ->> 'temperature')::numeric,
     (p_definition ->> 'max_tokens')::int,
     (p_definition ->> 'max_turns')::int,
+    coalesce((p_definition ->> 'max_continuations')::int, 3),
     p_definition ->> 'reasoning_effort',
     coalesce(private.texts_of(p_definition -> 'provider_tools'), '{}'),
     p_definition -> 'input_schema',
@@ -28064,7 +28540,7 @@ begin
   on conflict (slug) do update set
     name = excluded.name, description = excluded.description, system_prompt = excluded.system_prompt,
     provider_id = excluded.provider_id, model = excluded.model, temperature = excluded.temperature,
-    max_tokens = excluded.max_tokens, max_turns = excluded.max_turns, reasoning_effort = excluded.reasoning_effort,
+    max_tokens = excluded.max_tokens, max_turns = excluded.max_turns, max_continuations = excluded.max_continuations, reasoning_effort = excluded.reasoning_effort,
     provider_tools = excluded.provider_tools, input_schema = excluded.input_schema, output_schema = excluded.output_schema,
     must_complete = excluded.must_complete, budget = excluded.budget, audience = excluded.audience,
     is_active = excluded.is_active, may_hand_off = excluded.may_hand_off
@@ -28073,7 +28549,6 @@ begin
 end;
 $$;
 comment on function private.write_agent_row(text, jsonb) is 'Writes the row of an agent from its definition, before what the agent refers to.';
-revoke all on function private.write_agent_row(text, jsonb) from public;
 
 create function private.write_agent_parts(p_slug text, p_definition jsonb)
 returns void
@@ -28130,7 +28605,6 @@ end;
 $$;
 comment on function private.write_agent_parts(text, jsonb) is
   'Writes what an agent refers to from its definition: handoffs, fallbacks, skills, tools, guardrails and the approvals for everyone. Raises the codes of id_of(), APPROVAL_RULE_INVALID.';
-revoke all on function private.write_agent_parts(text, jsonb) from public;
 
 create function private.write_tool(p_slug text, p_definition jsonb)
 returns void
@@ -28151,7 +28625,7 @@ begin
   end if;
   insert into public.tools as tool (
     slug, name, type, description, config, credential_secret_name, credential_type, credential_description,
-    credential_audience, data_flows, is_active
+    credential_audience, data_flows, audience, is_active
   )
   values (
     p_slug, coalesce(p_definition ->> 'display_name', p_slug),
@@ -28159,18 +28633,17 @@ begin
     p_definition ->> 'description', coalesce(p_definition -> 'config', '{}'),
     p_definition #>> '{credential,secret}', p_definition #>> '{credential,type}', p_definition #>> '{credential,description}',
     coalesce(p_definition #>> '{credential,audience}', 'everyone'), p_definition -> 'data_flows',
-    coalesce((p_definition ->> 'is_active')::boolean, true)
+    coalesce(p_definition ->> 'audience', 'granted'), coalesce((p_definition ->> 'is_active')::boolean, true)
   )
   on conflict (slug) do update set
     name = excluded.name, type = excluded.type, description = excluded.description, config = excluded.config,
     credential_secret_name = excluded.credential_secret_name, credential_type = excluded.credential_type,
     credential_description = excluded.credential_description, credential_audience = excluded.credential_audience,
-    data_flows = excluded.data_flows, is_active = excluded.is_active
+    data_flows = excluded.data_flows, audience = excluded.audience, is_active = excluded.is_active
   where to_jsonb(tool) - '{id,created_at}'::text[] is distinct from to_jsonb(excluded) - '{id,created_at}'::text[];
 end;
 $$;
 comment on function private.write_tool(text, jsonb) is 'Writes an HTTP or function tool from its definition. Raises DEFINITION_INVALID for a server, TOOL_CONFIG_INVALID.';
-revoke all on function private.write_tool(text, jsonb) from public;
 
 create function private.write_skill(p_skill_id text, p_definition jsonb)
 returns void
@@ -28191,7 +28664,6 @@ begin
 end;
 $$;
 comment on function private.write_skill(text, jsonb) is 'Writes a skill from its definition. Raises SKILL_INVALID.';
-revoke all on function private.write_skill(text, jsonb) from public;
 
 create function private.write_schedule(p_name text, p_definition jsonb)
 returns void
@@ -28219,7 +28691,6 @@ end;
 $$;
 comment on function private.write_schedule(text, jsonb) is
   'Writes a schedule of the service from its definition; its name identifies it. Raises what check_schedule() raises.';
-revoke all on function private.write_schedule(text, jsonb) from public;
 
 create function private.write_webhook(p_name text, p_definition jsonb)
 returns void
@@ -28244,7 +28715,6 @@ end;
 $$;
 comment on function private.write_webhook(text, jsonb) is
   'Writes a webhook of the service from its definition; its name identifies it. Raises WEBHOOK_INVALID.';
-revoke all on function private.write_webhook(text, jsonb) from public;
 
 create function private.write_alert(p_name text, p_definition jsonb)
 returns void
@@ -28265,7 +28735,6 @@ end;
 $$;
 comment on function private.write_alert(text, jsonb) is
   'Writes an alert from its definition; what it measured stays. Raises ALERT_INVALID, AGENT_NOT_FOUND.';
-revoke all on function private.write_alert(text, jsonb) from public;
 
 -- engine/agent_revisions.sql
 
@@ -28326,7 +28795,6 @@ end;
 $$;
 comment on function private.record_revision(uuid) is
   'Adds a revision if the agent''s definition differs from its newest one.';
-revoke all on function private.record_revision(uuid) from public;
 
 create function private.record_agent_change()
 returns trigger
@@ -28343,7 +28811,6 @@ end;
 $$;
 comment on function private.record_agent_change() is
   'Row trigger (the column with the agent''s id) at the end of a transaction that changed an agent or what belongs to it. Definer: the writers may not write revisions.';
-revoke all on function private.record_agent_change() from public;
 
 create constraint trigger agents_record_revision after insert or update on public.agents
   deferrable initially deferred for each row execute function private.record_agent_change('id');
@@ -28382,11 +28849,10 @@ end;
 $$;
 comment on function private.revision_of_job(uuid, uuid) is
   'The revision of an agent that was current when a job began, for the job''s subtasks.';
-revoke all on function private.revision_of_job(uuid, uuid) from public;
 
 create function private.agent_facts_of_revision(p_agent public.agents, p_user_id uuid, p_revision int, p_changes jsonb)
 returns table (
-  agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int,
+  agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int, model_max_tokens int,
   fallbacks json, guardrails json, skills json, handoffs json
 )
 language plpgsql
@@ -28409,8 +28875,10 @@ begin
   v_agent.temperature := (v_definition ->> 'temperature')::numeric;
   v_agent.max_tokens := (v_definition ->> 'max_tokens')::int;
   v_agent.max_turns := (v_definition ->> 'max_turns')::int;
+  v_agent.max_continuations := coalesce((v_definition ->> 'max_continuations')::int, 3);
   v_agent.reasoning_effort := v_definition ->> 'reasoning_effort';
   v_agent.provider_tools := coalesce(private.texts_of(v_definition -> 'provider_tools'), '{}');
+  v_agent.input_schema := v_definition -> 'input_schema';
   v_agent.output_schema := v_definition -> 'output_schema';
   v_agent.must_complete := coalesce((v_definition ->> 'must_complete')::boolean, false);
   v_agent.revision := p_revision;
@@ -28429,6 +28897,7 @@ begin
     stored_bytes_left := private.stored_bytes_left(p_user_id);
   end if;
   window_tokens := private.model_window(v_provider.id, coalesce(v_agent.model, v_provider.default_model));
+  model_max_tokens := private.model_max_tokens(v_provider.id, coalesce(v_agent.model, v_provider.default_model));
   fallbacks := (
     select json_agg(
       json_build_object(
@@ -28468,7 +28937,6 @@ end;
 $$;
 comment on function private.agent_facts_of_revision(public.agents, uuid, int, jsonb) is
   'What agent_facts() returns, for an older revision or with changes: prompt, models, schemas, skills and guardrails as they were or are changed; handoffs and rules as they are now.';
-revoke all on function private.agent_facts_of_revision(public.agents, uuid, int, jsonb) from public;
 
 create function private.rollback_agent(p_slug text, p_revision int, p_author text)
 returns int
@@ -28503,7 +28971,6 @@ end;
 $$;
 comment on function private.rollback_agent(text, int, text) is
   'Writes an earlier revision of an agent (null: the one before the newest) as its newest, and returns the newest number. Raises AGENT_NOT_FOUND, REVISION_NOT_FOUND, DEFINITION_INVALID, and the codes of id_of() for what the revision names and no longer exists.';
-revoke all on function private.rollback_agent(text, int, text) from public;
 
 create function private.operator_agent_revisions()
 returns table (
@@ -28527,7 +28994,6 @@ end;
 $$;
 comment on function private.operator_agent_revisions() is
   'The revisions of all agents, for operators. Definer: definitions have prompts, which users may not read; assert_operator() checks the caller.';
-revoke all on function private.operator_agent_revisions() from public;
 create view public.operator_agent_revisions with (security_invoker = true) as
   select * from private.operator_agent_revisions();
 revoke all on public.operator_agent_revisions from anon, authenticated, service_role;
@@ -28568,7 +29034,6 @@ as $$
   where changed_fields.p_before -> name is distinct from changed_fields.p_after -> name;
 $$;
 comment on function private.changed_fields(jsonb, jsonb) is 'The names of the members in which two objects differ.';
-revoke all on function private.changed_fields(jsonb, jsonb) from public;
 
 create function private.affected_by(p_kind text, p_slug text)
 returns jsonb
@@ -28606,7 +29071,6 @@ as $$
 $$;
 comment on function private.affected_by(text, text) is
   'Who notices a change of a definition: {agents that use it, schedules that start it, unfinished_tasks of it}.';
-revoke all on function private.affected_by(text, text) from public;
 
 create function private.remove_definition(p_kind text, p_slug text)
 returns void
@@ -28630,7 +29094,6 @@ end;
 $$;
 comment on function private.remove_definition(text, text) is
   'Removes what a definition describes. An agent that has tasks is deactivated instead.';
-revoke all on function private.remove_definition(text, text) from public;
 
 create function private.write_definitions(p_definitions jsonb)
 returns void
@@ -28641,6 +29104,7 @@ declare
   v_one record;
   v_detail text;
 begin
+  perform private.assert_definition_is_flat('save the definitions', p_definitions);
   -- What others refer to comes first; agents may refer to each other.
   for v_one in
     select listed.kind, listed.slug, listed.definition
@@ -28679,7 +29143,6 @@ end;
 $$;
 comment on function private.write_definitions(jsonb) is
   'Writes definitions [{kind, slug, definition}] in the order in which they refer to each other. Raises DEFINITION_INVALID, and what the rows raise.';
-revoke all on function private.write_definitions(jsonb) from public;
 
 create function private.push_definitions(p_definitions jsonb, p_prune boolean default false, p_pushed_by text default null)
 returns jsonb
@@ -28765,7 +29228,6 @@ end;
 $$;
 comment on function private.push_definitions(jsonb, boolean, text) is
   'Writes definitions [{kind, slug, definition}], and with p_prune removes those of earlier pushes that are missing. Returns {changes: [{kind, slug, change, fields, before, after, drift, affected}], problems: those of configuration_problems() that concern them}. change: created, changed, unchanged, removed, left (no file, without p_prune) or gone (no file, no row). drift: fields that were changed in the database since the last push. A caller that rolls back has made a dry run. Called by push, and by start when files are saved.';
-revoke all on function private.push_definitions(jsonb, boolean, text) from public;
 
 create function private.seed_definitions(p_definitions jsonb)
 returns void
@@ -28791,7 +29253,6 @@ end;
 $$;
 comment on function private.seed_definitions(jsonb) is
   'Writes those of the definitions [{kind, slug, definition}] that do not exist yet. Called by supabase/seed.sql.';
-revoke all on function private.seed_definitions(jsonb) from public;
 
 -- engine/setting_schemas.sql
 
@@ -28809,7 +29270,6 @@ as $$
 $$;
 comment on function private.setting_kinds() is
   'The kinds of settings: external MCP servers, limits of tool calls, model providers, prices of models, policies of models, quotas, the accounts that agents and shared credentials are for, retention, and projects with documents.';
-revoke all on function private.setting_kinds() from public;
 
 create function private.closed_schema(p_properties json, p_required json default '[]')
 returns json
@@ -28820,7 +29280,6 @@ as $$
   select json_build_object('type', 'object', 'additionalProperties', false, 'required', p_required, 'properties', p_properties);
 $$;
 comment on function private.closed_schema(json, json) is 'The JSON Schema of an object that has only these members.';
-revoke all on function private.closed_schema(json, json) from public;
 
 create function private.provider_schema()
 returns json
@@ -28840,7 +29299,6 @@ as $$
   }', '["display_name", "api", "default_model"]');
 $$;
 comment on function private.provider_schema() is 'The JSON Schema of a provider.';
-revoke all on function private.provider_schema() from public;
 
 create function private.model_schema()
 returns json
@@ -28867,7 +29325,6 @@ as $$
   ), '["prices"]');
 $$;
 comment on function private.model_schema() is 'The JSON Schema of the prices of a model.';
-revoke all on function private.model_schema() from public;
 
 create function private.policy_schema()
 returns json
@@ -28884,7 +29341,6 @@ as $$
   }');
 $$;
 comment on function private.policy_schema() is 'The JSON Schema of a policy of models.';
-revoke all on function private.policy_schema() from public;
 
 create function private.limit_schema()
 returns json
@@ -28901,7 +29357,6 @@ as $$
   }');
 $$;
 comment on function private.limit_schema() is 'The JSON Schema of a limit of tool calls.';
-revoke all on function private.limit_schema() from public;
 
 create function private.audience_schema()
 returns json
@@ -28915,7 +29370,6 @@ as $$
   }', '["accounts"]');
 $$;
 comment on function private.audience_schema() is 'The JSON Schema of the accounts that an agent or a shared credential is for.';
-revoke all on function private.audience_schema() from public;
 
 create function private.quota_schema()
 returns json
@@ -28930,7 +29384,6 @@ as $$
   from unnest(private.quota_names()) as name;
 $$;
 comment on function private.quota_schema() is 'The JSON Schema of the quotas of everyone or of an account.';
-revoke all on function private.quota_schema() from public;
 
 create function private.retention_schema()
 returns json
@@ -28946,7 +29399,6 @@ as $$
   from jsonb_each(private.default_retention());
 $$;
 comment on function private.retention_schema() is 'The JSON Schema of the retention of a project.';
-revoke all on function private.retention_schema() from public;
 
 create function private.server_schema()
 returns json
@@ -28968,12 +29420,12 @@ begin
     }', '["secret", "type"]'),
     'data_flows', '{"type": "object", "description": "Of a tool, or of all tools (*).", "additionalProperties":
       {"type": "array", "items": {"enum": ["reads_private", "reads_outside", "sends_outside"]}}}'::json,
+    'audience', '{"enum": ["everyone", "granted"], "default": "granted", "description": "Who may use the server: everyone who may run jobs, or only accounts with the scope mcp:<name>."}'::json,
     'is_active', '{"type": "boolean", "default": true}'::json
   ), '["config"]');
 end;
 $$;
 comment on function private.server_schema() is 'The JSON Schema of an external MCP server.';
-revoke all on function private.server_schema() from public;
 
 create function private.documents_schema()
 returns json
@@ -28993,7 +29445,6 @@ as $$
   }', '["github_repo"]');
 $$;
 comment on function private.documents_schema() is 'The JSON Schema of a project with documents.';
-revoke all on function private.documents_schema() from public;
 
 create function private.setting_schema(p_kind text)
 returns json
@@ -29016,7 +29467,6 @@ begin
 end;
 $$;
 comment on function private.setting_schema(text) is 'The JSON Schema of the documents of a kind of setting; null for another kind.';
-revoke all on function private.setting_schema(text) from public;
 
 -- engine/setting_documents.sql
 
@@ -29031,7 +29481,6 @@ as $$
   select to_jsonb(trim_scale(p_micro_usd::numeric / 1000000));
 $$;
 comment on function private.usd_of(bigint) is 'Millionths of a US dollar as US dollars.';
-revoke all on function private.usd_of(bigint) from public;
 
 create function private.micro_usd_of(p_usd jsonb)
 returns bigint
@@ -29042,7 +29491,6 @@ as $$
   select round((p_usd #>> '{}')::numeric * 1000000)::bigint;
 $$;
 comment on function private.micro_usd_of(jsonb) is 'US dollars as millionths of a US dollar.';
-revoke all on function private.micro_usd_of(jsonb) from public;
 
 create function private.utc_text(p_at timestamptz)
 returns text
@@ -29056,7 +29504,6 @@ as $$
   end;
 $$;
 comment on function private.utc_text(timestamptz) is 'A time in UTC as text: the day alone at its beginning.';
-revoke all on function private.utc_text(timestamptz) from public;
 
 create function private.utc_time(p_text text)
 returns timestamptz
@@ -29074,7 +29521,6 @@ exception when datetime_field_overflow then
 end;
 $$;
 comment on function private.utc_time(text) is 'The time that a text in the form of utc_text() names; null for any other text.';
-revoke all on function private.utc_time(text) from public;
 
 create function private.account_name(p_user_id uuid)
 returns text
@@ -29085,7 +29531,6 @@ as $$
   select coalesce(private.email_of(p_user_id), p_user_id::text);
 $$;
 comment on function private.account_name(uuid) is 'How settings name an account: by its email address, or by its id if it has none.';
-revoke all on function private.account_name(uuid) from public;
 
 create function private.account_of(p_account text, p_attempt text)
 returns uuid
@@ -29110,7 +29555,6 @@ end;
 $$;
 comment on function private.account_of(text, text) is
   'The account with this email address or id. p_attempt completes the sentence "Cannot …". Raises USER_NOT_FOUND.';
-revoke all on function private.account_of(text, text) from public;
 
 -- Reading -----------------------------------------------------------------------------------------
 
@@ -29132,7 +29576,6 @@ as $$
   ));
 $$;
 comment on function private.price_document(jsonb) is 'A row of model_prices or of model_catalog_prices as an entry of a model''s document.';
-revoke all on function private.price_document(jsonb) from public;
 
 create function private.catalog_document(p_slug text)
 returns jsonb
@@ -29156,7 +29599,6 @@ begin
 end;
 $$;
 comment on function private.catalog_document(text) is 'The document of a model (provider/model) as the catalog has it; null if it has none.';
-revoke all on function private.catalog_document(text) from public;
 
 create function private.policy_slug(p_policy public.model_policies)
 returns text
@@ -29170,7 +29612,6 @@ as $$
 $$;
 comment on function private.policy_slug(public.model_policies) is
   'How settings name a policy: the provider, then the model, then the account, such as openai/gpt-5.4-mini for ada@example.com.';
-revoke all on function private.policy_slug(public.model_policies) from public;
 
 create function private.audience_documents()
 returns table (slug text, definition jsonb)
@@ -29194,7 +29635,6 @@ as $$
 $$;
 comment on function private.audience_documents() is
   'The accounts of agents whose audience is named, and of tools whose shared credential is not for everyone.';
-revoke all on function private.audience_documents() from public;
 
 create function private.setting_documents()
 returns table (kind text, slug text, definition jsonb)
@@ -29208,6 +29648,7 @@ as $$
     'config', tool.config,
     'credential', private.credential_definition(tool),
     'data_flows', tool.data_flows,
+    'audience', nullif(tool.audience, 'granted'),
     'is_active', nullif(tool.is_active, true)
   ))
   from public.tools as tool
@@ -29277,7 +29718,6 @@ as $$
   from public.projects as project;
 $$;
 comment on function private.setting_documents() is 'All settings as documents. Defaults are missing.';
-revoke all on function private.setting_documents() from public;
 
 create function private.secrets_named_in(p_document jsonb)
 returns setof text
@@ -29292,28 +29732,52 @@ as $$
   where p_document ->> 'api_key_secret_name' is not null;
 $$;
 comment on function private.secrets_named_in(jsonb) is 'The names of the secrets that a definition or setting uses.';
-revoke all on function private.secrets_named_in(jsonb) from public;
 
 create function private.used_secrets()
-returns table (name text, used_by text)
+returns table (name text, used_by text, destination text)
 language sql
 stable
 set search_path = ''
 as $$
-  select provider.api_key_secret_name, 'provider ' || provider.name
+  select provider.api_key_secret_name, 'provider ' || provider.name, private.destination_of_provider(provider)
   from public.llm_providers as provider
   where provider.api_key_secret_name is not null
   union all
-  select private.secrets_named_in(jsonb_build_object('secret', tool.credential_secret_name, 'config', tool.config)),
-    case tool.type when 'mcp_server' then 'server ' else 'tool ' end || tool.slug
+  select named.name, private.document_of_tool(tool), named.destination
   from public.tools as tool
+  cross join lateral (
+    select private.secrets_named_in(jsonb_build_object('secret', tool.credential_secret_name, 'config', tool.config - 'oauth')),
+      private.destination_of_tool(tool)
+    union
+    -- Without an issuer, the tool server names it.
+    select private.secrets_named_in(tool.config -> 'oauth'),
+      coalesce(private.host_of(tool.config #>> '{oauth,issuer}'), private.destination_of_tool(tool))
+  ) as named (name, destination)
   union all
-  select 'GITHUB_TOKEN', 'documents ' || project.slug
+  select embedder.api_key_secret_name, 'embedder ' || embedder.name, coalesce(private.host_of(embedder.base_url), embedder.api)
+  from public.embedders as embedder
+  where embedder.is_active and embedder.requires_api_key
+  union all
+  select 'GITHUB_TOKEN', 'documents ' || project.slug, 'GitHub'
   from public.projects as project
   where project.github_repo is not null and project.github_token_secret_name is null;
 $$;
-comment on function private.used_secrets() is 'The names of the secrets that the project uses, and what uses each.';
-revoke all on function private.used_secrets() from public;
+comment on function private.used_secrets() is
+  'The names of the secrets that the project uses, what uses each, and the host that it is sent to: that of the authorization server for the secret of an OAuth client.';
+
+create function private.secret_bindings()
+returns setof jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select jsonb_build_array(used.name, split_part(used.used_by, ' ', 1), used.destination, awaited.given_by)
+  from private.used_secrets() as used
+  left join private.awaited_secrets as awaited on (awaited.used_by, awaited.name) = (used.used_by, used.name)
+  where not private.is_awaited_secret(used.used_by, used.name);
+$$;
+comment on function private.secret_bindings() is
+  'What the project''s secrets are for [name, purpose, host, who gave only their own value or null]: those that documents use, without those that they wait for.';
 
 create function private.project_secrets()
 returns setof text
@@ -29326,33 +29790,109 @@ as $$
   select done.details ->> 'name' from private.operator_acts as done where done.act = 'secret.set';
 $$;
 comment on function private.project_secrets() is
-  'The names of the project''s keys: those that it uses, and those that operator_set_secret() stored.';
-revoke all on function private.project_secrets() from public;
+  'The names of the project''s keys: those that it uses or waits for, and those that operator_set_secret() stored.';
 
-create function private.assert_secrets_may_be_named(p_definition jsonb, p_known text[], p_attempt text)
-returns void
+create function private.vault_has_secret(p_name text)
+returns boolean
+language sql
+stable
+set search_path = ''
+as $$
+  select exists (
+    select from vault.secrets as stored
+    where private.comparable_secret_name(stored.name) = private.comparable_secret_name(p_name)
+  );
+$$;
+comment on function private.vault_has_secret(text) is 'Whether Vault has a secret of this name.';
+
+create function private.act_that_stored(p_name text)
+returns private.operator_acts
+language sql
+stable
+set search_path = ''
+as $$
+  select newest.*
+  from vault.secrets as stored
+  cross join lateral (
+    select done.* from private.operator_acts as done
+    where done.act in ('secret.set', 'secret.removed') and done.details ->> 'name' = stored.name
+    order by done.id desc
+    limit 1
+  ) as newest
+  -- Another program may have replaced the value since, or stored one after the removal.
+  where stored.name = p_name and newest.act = 'secret.set' and stored.updated_at <= newest.at;
+$$;
+comment on function private.act_that_stored(text) is
+  'The act with which somebody stored the value that a secret has now; null if there is no secret, or another program stored it.';
+
+create function private.is_own_secret(p_name text)
+returns boolean
 language plpgsql
 stable
 set search_path = ''
 as $$
 declare
-  v_name text;
+  v_act constant private.operator_acts := private.act_that_stored(p_name);
 begin
-  for v_name in
-    select named.name from private.secrets_named_in(p_definition) as named (name)
-    where named.name <> all (p_known) and (
-      lower(named.name) ~ '^supaswarm'
-      or exists (select from vault.secrets as stored where stored.name = named.name)
-    )
+  return v_act.id is not null and v_act.operator_id is not distinct from auth.uid();
+end;
+$$;
+comment on function private.is_own_secret(text) is
+  'Whether the caller has stored the value that a secret has now, and so may send it anywhere.';
+
+create function private.bind_document_secrets(
+  p_kind text, p_slug text, p_bound jsonb[], p_given text[], p_attempt text
+)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_uses constant text[] := case p_kind when 'provider' then array['provider ' || p_slug]
+    else array['server ' || p_slug, 'tool ' || p_slug] end;
+  v_use record;
+  v_given_by uuid;
+  v_is_bound boolean;
+begin
+  delete from private.awaited_secrets as awaited where awaited.used_by = any (v_uses);
+  for v_use in
+    select used.name, used.used_by, used.destination, split_part(used.used_by, ' ', 1) as purpose,
+      used.name = any (p_given) as is_given,
+      (select stored.updated_at from vault.secrets as stored where stored.name = used.name) as stored_at
+    from private.used_secrets() as used
+    where used.used_by = any (v_uses)
   loop
-    perform private.raise_error('SECRET_INVALID', format('Cannot %s: the secret "%s" is not a key of the project', p_attempt, v_name),
-      'It belongs to a user, to the platform or to another program. Set a key under another name with operator_set_secret(), or in the console under Setup, Access, Keys.');
+    select (bound ->> 3)::uuid into v_given_by
+    from unnest(p_bound) as bound
+    where bound - 3 = jsonb_build_array(v_use.name, v_use.purpose, v_use.destination)
+    order by bound ->> 3 nulls first
+    limit 1;
+    v_is_bound := found and v_given_by is null;
+    if v_use.is_given and not v_is_bound then
+      v_given_by := null;
+    elsif not found then
+      if starts_with(private.comparable_secret_name(v_use.name), 'supaswarm')
+        or private.vault_has_secret(v_use.name) and not private.is_own_secret(v_use.name)
+      then
+        perform private.raise_error('SECRET_INVALID',
+          format('Cannot %s: the secret "%s" is not a key that a %s sends to %s', p_attempt, v_use.name, v_use.purpose, v_use.destination),
+          'It belongs to another purpose, to a user, to the platform or to another program. Set a key under another name with operator_set_secret(), or in the console under Setup, Access, Keys; who may read Vault can change the row with SQL.');
+      end if;
+      v_given_by := auth.uid();
+      -- The service can write the row without this function.
+      v_is_bound := v_given_by is null and v_use.stored_at is not null;
+    end if;
+    if not v_is_bound then
+      insert into private.awaited_secrets (used_by, name, given_by, given_at)
+      values (v_use.used_by, v_use.name, case when v_use.stored_at is not null then v_given_by end,
+        case when v_given_by is not null then v_use.stored_at end)
+      on conflict do nothing;
+    end if;
   end loop;
 end;
 $$;
-comment on function private.assert_secrets_may_be_named(jsonb, text[], text) is
-  'Raises SECRET_INVALID when a document names a secret that exists, or is reserved for users and the platform, and was not one of the known keys of the project: its author could send it to any address.';
-revoke all on function private.assert_secrets_may_be_named(jsonb, text[], text) from public;
+comment on function private.bind_document_secrets(text, text, jsonb[], text[], text) is
+  'Binds the secrets of a document that was just written: to any value if it is among the bindings from before (secret_bindings()), to the caller''s present value if the caller has stored it; one that does not exist yet, or that the caller gives now (p_given), is awaited. Raises SECRET_INVALID for another secret that exists, or is reserved.';
 
 -- engine/setting_writing.sql
 
@@ -29399,7 +29939,6 @@ begin
 end;
 $$;
 comment on function private.setting_problem(text, text, jsonb) is 'What is wrong with the document of a setting: its fields by its schema, then its name.';
-revoke all on function private.setting_problem(text, text, jsonb) from public;
 
 create function private.write_server(p_slug text, p_definition jsonb)
 returns void
@@ -29423,24 +29962,23 @@ begin
   end if;
   insert into public.tools as tool (
     slug, name, type, description, config, credential_secret_name, credential_type, credential_description,
-    credential_audience, data_flows, is_active
+    credential_audience, data_flows, audience, is_active
   )
   values (
     p_slug, coalesce(p_definition ->> 'display_name', p_slug), 'mcp_server', p_definition ->> 'description', p_definition -> 'config',
     p_definition #>> '{credential,secret}', p_definition #>> '{credential,type}', p_definition #>> '{credential,description}',
     coalesce(p_definition #>> '{credential,audience}', 'everyone'), p_definition -> 'data_flows',
-    coalesce((p_definition ->> 'is_active')::boolean, true)
+    coalesce(p_definition ->> 'audience', 'granted'), coalesce((p_definition ->> 'is_active')::boolean, true)
   )
   on conflict (slug) do update set
     name = excluded.name, description = excluded.description, config = excluded.config,
     credential_secret_name = excluded.credential_secret_name, credential_type = excluded.credential_type,
     credential_description = excluded.credential_description, credential_audience = excluded.credential_audience,
-    data_flows = excluded.data_flows, is_active = excluded.is_active;
+    data_flows = excluded.data_flows, audience = excluded.audience, is_active = excluded.is_active;
 end;
 $$;
 comment on function private.write_server(text, jsonb) is
   'Writes or (null) removes an external MCP server. Raises DEFINITION_INVALID for one of external-mcps.yaml, TOOL_CONFIG_INVALID.';
-revoke all on function private.write_server(text, jsonb) from public;
 
 create function private.sync_file_servers(p_servers jsonb)
 returns void
@@ -29463,16 +30001,17 @@ begin
       continue;
     end if;
     insert into public.tools as tool (
-      slug, name, type, description, config, credential_secret_name, credential_type, credential_description, source
+      slug, name, type, description, config, credential_secret_name, credential_type, credential_description, audience, source
     )
     values (
       v_slug, coalesce(v_definition ->> 'display_name', v_slug), 'mcp_server', v_definition ->> 'description', v_definition -> 'config',
-      v_definition #>> '{credential,secret}', v_definition #>> '{credential,type}', v_definition #>> '{credential,description}', 'yaml'
+      v_definition #>> '{credential,secret}', v_definition #>> '{credential,type}', v_definition #>> '{credential,description}',
+      coalesce(v_definition ->> 'audience', 'granted'), 'yaml'
     )
     on conflict (slug) do update set
       name = excluded.name, description = excluded.description, config = excluded.config,
       credential_secret_name = excluded.credential_secret_name, credential_type = excluded.credential_type,
-      credential_description = excluded.credential_description, is_active = excluded.is_active
+      credential_description = excluded.credential_description, audience = excluded.audience, is_active = excluded.is_active
     where tool.source = 'yaml' and (
       to_jsonb(tool) - '{id,created_at,credential_audience,data_flows}'::text[]
       is distinct from to_jsonb(excluded) - '{id,created_at,credential_audience,data_flows}'::text[]
@@ -29481,8 +30020,7 @@ begin
 end;
 $$;
 comment on function private.sync_file_servers(jsonb) is
-  'Makes the servers of external-mcps.yaml {slug: document as for write_server(), or null for a disabled one} the only ones that come from it. Servers from elsewhere, audiences and data flows stay. Called by mcps:sync and operator_sync_servers().';
-revoke all on function private.sync_file_servers(jsonb) from public;
+  'Makes the servers of external-mcps.yaml {slug: document as for write_server(), or null for a disabled one} the only ones that come from it. Servers from elsewhere, audiences of credentials and data flows stay. Called by mcps:sync and operator_sync_servers().';
 
 create function private.write_provider(p_name text, p_definition jsonb)
 returns void
@@ -29510,7 +30048,6 @@ end;
 $$;
 comment on function private.write_provider(text, jsonb) is
   'Writes or (null) removes a model provider, with its prices, policies and the users'' own keys. Raises PROVIDER_INVALID.';
-revoke all on function private.write_provider(text, jsonb) from public;
 
 create function private.write_model(p_slug text, p_definition jsonb)
 returns void
@@ -29542,7 +30079,6 @@ end;
 $$;
 comment on function private.write_model(text, jsonb) is
   'Writes the prices of a model (provider/model), or (null) removes them. Raises PROVIDER_NOT_FOUND, DEFINITION_INVALID.';
-revoke all on function private.write_model(text, jsonb) from public;
 
 create function private.parts_of_name(p_slug text, p_attempt text, p_example text)
 returns text[]
@@ -29561,7 +30097,6 @@ end;
 $$;
 comment on function private.parts_of_name(text, text, text) is
   'The parts of a name such as openai/gpt-5.4-mini for ada@example.com; the last two may be null. Raises DEFINITION_INVALID, with the example as its hint.';
-revoke all on function private.parts_of_name(text, text, text) from public;
 
 create function private.write_limit(p_slug text, p_definition jsonb)
 returns void
@@ -29595,7 +30130,6 @@ end;
 $$;
 comment on function private.write_limit(text, jsonb) is
   'Writes or (null) removes a limit of tool calls. Raises TOOL_NOT_FOUND, USER_NOT_FOUND, DEFINITION_INVALID.';
-revoke all on function private.write_limit(text, jsonb) from public;
 
 create function private.write_audience(p_slug text, p_definition jsonb)
 returns void
@@ -29625,7 +30159,6 @@ end;
 $$;
 comment on function private.write_audience(text, jsonb) is
   'Writes the accounts that an agent or a shared credential is for; null is none. Raises DEFINITION_INVALID, USER_NOT_FOUND.';
-revoke all on function private.write_audience(text, jsonb) from public;
 
 create function private.write_policy(p_slug text, p_definition jsonb)
 returns void
@@ -29664,7 +30197,6 @@ end;
 $$;
 comment on function private.write_policy(text, jsonb) is
   'Writes or (null) removes a policy of models; see policy_slug(). Raises PROVIDER_NOT_FOUND, USER_NOT_FOUND, DEFINITION_INVALID.';
-revoke all on function private.write_policy(text, jsonb) from public;
 
 create function private.write_quota(p_slug text, p_definition jsonb)
 returns void
@@ -29682,7 +30214,6 @@ end;
 $$;
 comment on function private.write_quota(text, jsonb) is
   'Writes or (null) removes the quotas of everyone or of an account. Raises USER_NOT_FOUND.';
-revoke all on function private.write_quota(text, jsonb) from public;
 
 create function private.write_retention(p_definition jsonb)
 returns void
@@ -29699,7 +30230,6 @@ begin
 end;
 $$;
 comment on function private.write_retention(jsonb) is 'Writes the retention settings; those that are missing have their defaults again.';
-revoke all on function private.write_retention(jsonb) from public;
 
 create function private.write_documents(p_slug text, p_definition jsonb)
 returns void
@@ -29750,7 +30280,6 @@ end;
 $$;
 comment on function private.write_documents(text, jsonb) is
   'Writes a project with documents and its members, and requests a sync if what is indexed changes; null removes the project with its documents. Raises DEFINITION_INVALID, USER_NOT_FOUND, PROJECT_NOT_FOUND.';
-revoke all on function private.write_documents(text, jsonb) from public;
 
 create function private.write_setting(p_kind text, p_slug text, p_definition jsonb)
 returns void
@@ -29762,6 +30291,7 @@ declare
   v_detail text;
 begin
   if p_definition is not null then
+    perform private.assert_definition_is_flat(v_attempt, p_definition);
     perform private.assert_no_problem(private.setting_problem(p_kind, p_slug, p_definition), 'DEFINITION_INVALID', v_attempt);
   end if;
   case p_kind
@@ -29786,7 +30316,6 @@ end;
 $$;
 comment on function private.write_setting(text, text, jsonb) is
   'Writes or (null) removes a setting. Raises DEFINITION_INVALID, and what the rows raise.';
-revoke all on function private.write_setting(text, text, jsonb) from public;
 
 create function private.affected_by_setting(p_kind text, p_slug text, p_definition jsonb)
 returns jsonb
@@ -29829,7 +30358,6 @@ end;
 $$;
 comment on function private.affected_by_setting(text, text, jsonb) is
   'Who notices a change of a setting: {used_by: what uses a provider, model or server, jobs_to_delete: how many ended jobs are older than the new retention}.';
-revoke all on function private.affected_by_setting(text, text, jsonb) from public;
 
 -- engine/operator_definitions.sql
 
@@ -29859,7 +30387,6 @@ end;
 $$;
 comment on function private.operator_definitions() is
   'All definitions, for operators. Definer: definitions have prompts, which users may not read; assert_operator() checks the caller.';
-revoke all on function private.operator_definitions() from public;
 create view public.operator_definitions with (security_invoker = true) as
   select * from private.operator_definitions();
 revoke all on public.operator_definitions from anon, authenticated, service_role;
@@ -29884,7 +30411,6 @@ begin
 end;
 $$;
 comment on function private.definition_of(text, text) is 'A definition or setting, or null if there is none.';
-revoke all on function private.definition_of(text, text) from public;
 
 create function private.caller_email()
 returns text
@@ -29897,7 +30423,6 @@ begin
 end;
 $$;
 comment on function private.caller_email() is 'The e-mail address of the calling user; null for the service.';
-revoke all on function private.caller_email() from public;
 
 create function private.write_document(p_kind text, p_slug text, p_definition jsonb, p_attempt text)
 returns jsonb
@@ -29905,7 +30430,7 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_known_secrets constant text[] := array(select private.project_secrets());
+  v_bound_secrets constant jsonb[] := array(select private.secret_bindings());
   v_after jsonb;
 begin
   perform set_config('supaswarm.pushed_by', coalesce(private.caller_email(), ''), true);
@@ -29919,15 +30444,15 @@ begin
     );
   end if;
   v_after := private.definition_of(p_kind, p_slug);
-  if p_kind in ('tool', 'server', 'provider') and v_after is not null then
-    perform private.assert_secrets_may_be_named(p_definition => v_after, p_known => v_known_secrets, p_attempt => p_attempt);
+  if p_kind in ('tool', 'server', 'provider') then
+    perform private.bind_document_secrets(
+      p_kind => p_kind, p_slug => p_slug, p_bound => v_bound_secrets, p_given => '{}', p_attempt => p_attempt);
   end if;
   return v_after;
 end;
 $$;
 comment on function private.write_document(text, text, jsonb, text) is
-  'Writes or (null) removes a definition or setting for a caller of the API, who may only name keys of the project, and returns it as it is now. p_attempt completes the sentence "Cannot …". Raises SECRET_INVALID and what writing raises.';
-revoke all on function private.write_document(text, text, jsonb, text) from public;
+  'Writes or (null) removes a definition or setting for a caller of the API, who may only use keys for what they are bound to, and returns it as it is now. p_attempt completes the sentence "Cannot …". Raises SECRET_INVALID and what writing raises.';
 
 create function private.operator_save_definition(p_kind text, p_slug text, p_definition jsonb, p_base jsonb, p_is_dry_run boolean)
 returns jsonb
@@ -29990,7 +30515,6 @@ end;
 $$;
 comment on function private.operator_save_definition(text, text, jsonb, jsonb, boolean) is
   'Writes or removes a definition or setting. Definer: users may not write the registry; assert_has_own_scope() checks the caller.';
-revoke all on function private.operator_save_definition(text, text, jsonb, jsonb, boolean) from public;
 
 create function public.operator_save_definition(
   p_kind text, p_slug text, p_definition jsonb, p_base jsonb default null, p_is_dry_run boolean default false
@@ -30029,7 +30553,6 @@ end;
 $$;
 comment on function private.operator_rollback_agent(text, int) is
   'Rolls back an agent. Definer: users may not write the registry; assert_has_own_scope() checks the caller.';
-revoke all on function private.operator_rollback_agent(text, int) from public;
 
 create function public.operator_rollback_agent(p_slug text, p_revision int)
 returns int
@@ -30103,7 +30626,6 @@ end;
 $$;
 comment on function private.begin_tool_try(jsonb) is
   'The result of begin_tool_call() for a draft {kind (tool or server), server, definition, tool_name, caller} as if it were saved. The draft is written with the checks of a save and undone in the same statement, so no other transaction sees it. Counts as tool_list_refreshes_per_minute, and operator_acts records it. Only for the service and people whose own grant has swarm:configure. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE, QUOTA_EXCEEDED, SECRET_NOT_FOUND, CREDENTIAL_REQUIRED and what operator_save_definition() raises. Called by the gateway.';
-revoke all on function private.begin_tool_try(jsonb) from public;
 
 -- engine/operator_servers.sql
 
@@ -30122,7 +30644,6 @@ as $$
 $$;
 comment on function private.server_documents(boolean) is
   'The documents of the external MCP servers by slug: all of them, or only those of external-mcps.yaml.';
-revoke all on function private.server_documents(boolean) from public;
 
 create function private.change_of_server(p_is_listed boolean, p_wanted jsonb, p_before jsonb, p_after jsonb)
 returns text
@@ -30140,15 +30661,14 @@ as $$
 $$;
 comment on function private.change_of_server(boolean, jsonb, jsonb, jsonb) is
   'What a sync does to a server, in the words of mcps:sync.';
-revoke all on function private.change_of_server(boolean, jsonb, jsonb, jsonb) from public;
 
-create function private.write_servers(p_servers jsonb, p_is_file boolean, p_attempt text)
+create function private.write_servers(p_servers jsonb, p_is_file boolean, p_given text[], p_attempt text)
 returns void
 language plpgsql
 set search_path = ''
 as $$
 declare
-  v_known constant text[] := array(select private.project_secrets());
+  v_bound constant jsonb[] := array(select private.secret_bindings());
   v_foreign constant text := (
     select string_agg(tool.slug, ', ' order by tool.slug) from public.tools as tool
     where p_servers ? tool.slug and (tool.type <> 'mcp_server' or (tool.source = 'yaml') <> p_is_file)
@@ -30167,23 +30687,25 @@ begin
     elsif not p_is_file and v_definition is not null then
       perform private.write_setting(p_kind => 'server', p_slug => v_slug, p_definition => v_definition);
     end if;
-    -- The secrets of an entry of the file have its slug in their names.
-    perform private.assert_secrets_may_be_named(p_definition => v_definition, p_known => v_known || case when p_is_file then array(
-      select named.name from private.secrets_named_in(v_definition) as named (name)
-      where starts_with(named.name, format('supaswarm/mcp/%s/', v_slug))
-    ) end, p_attempt => p_attempt);
   end loop;
   if p_is_file then
     perform private.sync_file_servers(p_servers);
   end if;
+  for v_slug in select jsonb_object_keys(p_servers) loop
+    -- The secrets of an entry of the file have its slug in their names.
+    perform private.bind_document_secrets(p_kind => 'server', p_slug => v_slug, p_bound => v_bound, p_given => p_given || array(
+      select used.name from private.used_secrets() as used
+      where p_is_file and used.used_by = 'server ' || v_slug
+        and starts_with(used.name, format('supaswarm/mcp/%s/', v_slug)) and not private.vault_has_secret(used.name)
+    ), p_attempt => p_attempt);
+  end loop;
 exception when unique_violation then
   perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: another tool has the display name of one of the servers', p_attempt),
     'Give the entry another display name.');
 end;
 $$;
-comment on function private.write_servers(jsonb, boolean, text) is
+comment on function private.write_servers(jsonb, boolean, text[], text) is
   'Writes the servers {slug: document, or null for a disabled one}; those of a file become the only ones from external-mcps.yaml. Raises DEFINITION_INVALID, SECRET_INVALID, TOOL_CONFIG_INVALID.';
-revoke all on function private.write_servers(jsonb, boolean, text) from public;
 
 create function private.store_server_secrets(p_secrets jsonb, p_named text[], p_is_file boolean, p_attempt text)
 returns void
@@ -30202,6 +30724,8 @@ begin
       perform private.assert_may_administer(p_attempt);
       perform private.assert_secret_is_valid(v_secret);
       perform private.set_secret(p_name => v_name, p_secret => v_secret, p_description => 'By external-mcps.yaml');
+      -- The name is that of one server, and only its entry can have it.
+      perform private.bind_secret(v_name);
       perform private.record_act('secret.set', '{}', null, jsonb_build_object('name', v_name));
     else
       perform private.operator_set_secret(v_name, v_secret);
@@ -30221,7 +30745,6 @@ end;
 $$;
 comment on function private.store_server_secrets(jsonb, text[], boolean, text) is
   'Stores the secrets {name: value} that the servers of a sync name. Raises SECRET_INVALID, SECRET_NOT_FOUND for a named one that is still missing, INSUFFICIENT_SCOPE for callers who may not store keys.';
-revoke all on function private.store_server_secrets(jsonb, text[], boolean, text) from public;
 
 create function private.operator_sync_servers(
   p_servers jsonb, p_is_file boolean, p_secrets jsonb, p_state text, p_is_dry_run boolean
@@ -30247,6 +30770,7 @@ begin
     perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: the servers are an object of documents by name', v_attempt),
       'Send {"notes": {"config": {"mcp_url": "https://…"}}}; null is a disabled server.');
   end if;
+  perform private.assert_definition_is_flat(v_attempt, p_servers);
   -- A concurrent save, push or sync waits.
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:mcps-sync', 0));
@@ -30267,7 +30791,9 @@ begin
       and p_servers -> split_part(stored.name, '/', 3) is distinct from 'null'
   );
   begin
-    perform private.write_servers(p_servers => p_servers, p_is_file => p_is_file, p_attempt => v_attempt);
+    perform private.write_servers(
+      p_servers => p_servers, p_is_file => p_is_file, p_attempt => v_attempt,
+      p_given => array(select given.name from jsonb_object_keys(p_secrets) as given (name)));
     v_after := private.server_documents(p_is_file);
     v_changes := (
       select coalesce(jsonb_agg(private.without_nulls(jsonb_build_object(
@@ -30325,7 +30851,6 @@ end;
 $$;
 comment on function private.operator_sync_servers(jsonb, boolean, jsonb, text, boolean) is
   'Writes several MCP servers. Definer: users may not write the registry or Vault; assert_has_own_scope() checks the caller.';
-revoke all on function private.operator_sync_servers(jsonb, boolean, jsonb, text, boolean) from public;
 
 create function public.operator_sync_servers(
   p_servers jsonb, p_is_file boolean default false, p_secrets jsonb default '{}', p_state text default null,
@@ -30407,7 +30932,6 @@ begin
 end;
 $$;
 comment on function private.setting_facts(text, text) is 'What operators see beside a setting, such as whether a provider has its key. Never a secret.';
-revoke all on function private.setting_facts(text, text) from public;
 
 create function private.operator_settings()
 returns table (kind text, slug text, definition jsonb, facts jsonb)
@@ -30426,7 +30950,6 @@ end;
 $$;
 comment on function private.operator_settings() is
   'All settings, for operators. Definer: it reads addresses, names of secrets and quotas, which users may not; assert_operator() checks the caller.';
-revoke all on function private.operator_settings() from public;
 
 create function private.operator_setting_kinds()
 returns table (kind text, schema json)
@@ -30442,7 +30965,6 @@ end;
 $$;
 comment on function private.operator_setting_kinds() is
   'The kinds of settings, for operators. Definer: the schemas are private; assert_operator() checks the caller.';
-revoke all on function private.operator_setting_kinds() from public;
 
 create view public.operator_settings with (security_invoker = true) as
   select * from private.operator_settings();
@@ -30479,12 +31001,11 @@ end;
 $$;
 comment on function private.assert_may_administer(text) is
   'Allows the service and people with the scope swarm:configure in their own session. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE, FORBIDDEN.';
-revoke all on function private.assert_may_administer(text) from public;
 
 -- Keys ------------------------------------------------------------------------------------------
 
 create function private.operator_secrets()
-returns table (name text, is_set boolean, set_at timestamptz, set_by text, is_from_file boolean, used_by text[])
+returns table (name text, is_set boolean, set_at timestamptz, set_by text, is_from_file boolean, used_by text[], sent_to text[])
 language plpgsql
 stable
 security definer
@@ -30495,12 +31016,14 @@ begin
   return query
     with named as (
       select known.name, array(
-        select used.used_by from private.used_secrets() as used where used.name = known.name order by used.used_by
-      ) as used_by
+        select distinct used.used_by from private.used_secrets() as used where used.name = known.name order by 1
+      ) as used_by, array(
+        select distinct used.destination from private.used_secrets() as used where used.name = known.name order by 1
+      ) as sent_to
       from private.project_secrets() as known (name)
     )
     select named.name, stored.id is not null, stored.updated_at, case when stored.id is not null then last_set.email end,
-      starts_with(named.name, 'supaswarm/mcp/'), named.used_by
+      starts_with(named.name, 'supaswarm/mcp/'), named.used_by, named.sent_to
     from named
     left join vault.secrets as stored on stored.name = named.name
     left join lateral (
@@ -30516,13 +31039,12 @@ end;
 $$;
 comment on function private.operator_secrets() is
   'Names of the project''s keys, for operators. Never a value. Definer: no role may read Vault; assert_operator() checks the caller.';
-revoke all on function private.operator_secrets() from public;
 
 create view public.operator_secrets with (security_invoker = true) as
   select * from private.operator_secrets();
 revoke all on public.operator_secrets from anon, authenticated, service_role;
 comment on view public.operator_secrets is
-  'The keys that the project uses or that operator_set_secret() stored: names, when and by whom they were set, and what uses them. Never a value. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'The keys that the project uses or that operator_set_secret() stored: names, when and by whom they were set, what uses them, and the hosts they are sent to. Never a value. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 comment on column public.operator_secrets.is_from_file is 'Stored by mcps:sync from the environment; operator_set_secret() refuses it.';
 grant execute on function private.operator_secrets() to authenticated, service_role;
 grant select on public.operator_secrets to authenticated, service_role;
@@ -30545,22 +31067,35 @@ begin
   perform private.assert_secret_is_valid(p_secret);
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:secrets', 0));
   -- A project may have secrets of other programs in Vault.
-  if exists (select from vault.secrets as stored where stored.name = p_name)
-    and p_name not in (select private.project_secrets())
+  if private.vault_has_secret(p_name)
+    and not exists (select from private.secret_bindings() as bound where bound ->> 0 = p_name)
+    and (private.act_that_stored(p_name)).id is null
   then
     perform private.raise_error('SECRET_INVALID', format('Cannot %s: Vault has a secret of this name that the platform does not use', v_attempt),
       'Choose another name.');
   end if;
   perform private.set_secret(p_name => p_name, p_secret => p_secret, p_description => 'A key of the project, for SupaSwarm');
+  select stored.updated_at into v_at from vault.secrets as stored where stored.name = p_name;
+  if p_secret is null then
+    -- What another program stores later under this name is not theirs.
+    insert into private.awaited_secrets (used_by, name)
+    select distinct used.used_by, used.name from private.used_secrets() as used where used.name = p_name
+    on conflict (used_by, name) do update set given_by = null, given_at = null;
+  else
+    -- The list of keys shows the caller where this one is sent, also when it is rotated.
+    update private.awaited_secrets as awaited
+    set given_by = auth.uid(), given_at = case when auth.uid() is not null then v_at end
+    where awaited.name = p_name;
+    -- The service can write the rows that name the secret.
+    delete from private.awaited_secrets as awaited where auth.uid() is null and awaited.name = p_name;
+  end if;
   perform private.record_act(case when p_secret is null then 'secret.removed' else 'secret.set' end, '{}', null,
     jsonb_build_object('name', p_name));
-  select stored.updated_at into v_at from vault.secrets as stored where stored.name = p_name;
   return v_at;
 end;
 $$;
 comment on function private.operator_set_secret(text, text) is
   'Stores a key of the project. Definer: users may not write to Vault; assert_may_administer() checks the caller.';
-revoke all on function private.operator_set_secret(text, text) from public;
 
 create function public.operator_set_secret(p_name text, p_secret text)
 returns timestamptz
@@ -30570,7 +31105,7 @@ as $$
   select private.operator_set_secret(p_name, p_secret);
 $$;
 comment on function public.operator_set_secret(text, text) is
-  'Stores a key of the project in Vault under a name, or (null) deletes it, and returns when it was set. No function returns the value. operator_acts records the name. For people with the scope swarm:configure in their own session and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, FORBIDDEN, SECRET_INVALID.';
+  'Stores a key of the project in Vault under a name, or (null) deletes it, and returns when it was set. It is given to everything that names it, which operator_secrets lists with the hosts. No function returns the value. operator_acts records the name. For people with the scope swarm:configure in their own session and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, FORBIDDEN, SECRET_INVALID.';
 revoke all on function public.operator_set_secret(text, text) from public, anon, authenticated, service_role;
 grant execute on function private.operator_set_secret(text, text), public.operator_set_secret(text, text)
   to authenticated, service_role;
@@ -30594,7 +31129,6 @@ end;
 $$;
 comment on function private.operator_grants() is
   'The scopes of all accounts, for operators. Definer: users read only their own; assert_operator() checks the caller.';
-revoke all on function private.operator_grants() from public;
 
 create view public.operator_grants with (security_invoker = true) as
   select * from private.operator_grants();
@@ -30632,7 +31166,6 @@ as $$
 $$;
 comment on function private.known_scopes() is
   'The scopes for which tools, tables and functions ask, and what each allows.';
-revoke all on function private.known_scopes() from public;
 
 create function private.operator_scopes()
 returns table (scope text, allows text)
@@ -30648,7 +31181,6 @@ end;
 $$;
 comment on function private.operator_scopes() is
   'The known scopes, for operators. Definer: the list is private; assert_operator() checks the caller.';
-revoke all on function private.operator_scopes() from public;
 create view public.operator_scopes with (security_invoker = true) as
   select * from private.operator_scopes();
 revoke all on public.operator_scopes from anon, authenticated, service_role;
@@ -30672,7 +31204,6 @@ end;
 $$;
 comment on function private.assert_not_for_everyone(text, text) is
   'Refuses the scopes of operators. Raises SCOPES_INVALID.';
-revoke all on function private.assert_not_for_everyone(text, text) from public;
 
 create function private.assert_grantable(p_user_id uuid, p_scopes text[])
 returns void
@@ -30699,7 +31230,6 @@ end;
 $$;
 comment on function private.assert_grantable(uuid, text[]) is
   'The checks of grant_scopes(): the scopes exist, and those of operators are not for everyone (null). Definer: the service may not call the functions of operators. Raises SCOPES_INVALID.';
-revoke all on function private.assert_grantable(uuid, text[]) from public;
 grant execute on function private.assert_grantable(uuid, text[]) to service_role;
 
 create function private.sorted(p_texts text[])
@@ -30711,7 +31241,6 @@ as $$
   select case when p_texts is not null then array(select distinct member from unnest(p_texts) as member order by member) end;
 $$;
 comment on function private.sorted(text[]) is 'The members of an array without repetitions, in order; null for null.';
-revoke all on function private.sorted(text[]) from public;
 
 create function private.scopes_that_differ(p_before text[], p_after text[])
 returns text[]
@@ -30724,7 +31253,6 @@ as $$
   );
 $$;
 comment on function private.scopes_that_differ(text[], text[]) is 'The scopes that only one of two lists has.';
-revoke all on function private.scopes_that_differ(text[], text[]) from public;
 
 create function private.scopes_without_row(p_user_id uuid, p_client_id text)
 returns text[]
@@ -30742,7 +31270,6 @@ as $$
 $$;
 comment on function private.scopes_without_row(uuid, text) is
   'The scopes that an account, or its client, has once its row is removed: the account''s, or the default.';
-revoke all on function private.scopes_without_row(uuid, text) from public;
 
 create function private.operator_set_scopes(p_account text, p_scopes text[], p_base text[], p_client_id text, p_reason text)
 returns text[]
@@ -30785,7 +31312,7 @@ begin
 
   -- Without a row, or without it from now on, the default applies.
   v_changed := private.scopes_that_differ(
-    coalesce(v_before, private.granted_scopes(v_user_id, p_client_id)),
+    coalesce(v_before, (private.grant_of(v_user_id, p_client_id)).scopes, '{}'),
     case when p_scopes is null then private.scopes_without_row(v_user_id, p_client_id) else v_wanted end
   );
   if p_account is null and p_scopes is null then
@@ -30828,7 +31355,6 @@ end;
 $$;
 comment on function private.operator_set_scopes(text, text[], text[], text, text) is
   'Changes the scopes of an account. Definer: users may not write grants; assert_may_administer() checks the caller.';
-revoke all on function private.operator_set_scopes(text, text[], text[], text, text) from public;
 
 create function public.operator_set_scopes(
   p_account text, p_scopes text[], p_reason text, p_base text[] default null, p_client_id text default null
@@ -30876,7 +31402,6 @@ end;
 $$;
 comment on function private.operator_webhook_messages() is
   'Messages of the service''s webhooks, for operators. Definer: users read only those of their own; assert_operator() checks the caller.';
-revoke all on function private.operator_webhook_messages() from public;
 
 create view public.operator_webhook_messages with (security_invoker = true) as
   select * from private.operator_webhook_messages();
@@ -30916,7 +31441,6 @@ end;
 $$;
 comment on function private.operator_test_webhook(text) is
   'Queues a test message. Definer: users may not write messages; assert_has_own_scope() checks the caller.';
-revoke all on function private.operator_test_webhook(text) from public;
 
 create function public.operator_test_webhook(p_name text)
 returns uuid
@@ -30956,7 +31480,6 @@ end;
 $$;
 comment on function private.operator_resend_webhook_message(uuid) is
   'Sends a message of the service''s webhooks again. Definer: users may not write messages; assert_has_own_scope() checks the caller.';
-revoke all on function private.operator_resend_webhook_message(uuid) from public;
 
 create function public.operator_resend_webhook_message(p_message_id uuid)
 returns text
@@ -31067,7 +31590,6 @@ end;
 $$;
 comment on function private.begin_eval_run(text, uuid, jsonb) is
   'Begins a run of an agent''s tests with jobs of this user, who may create jobs with these changes of the agent until the run ends. Raises AGENT_NOT_FOUND, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND.';
-revoke all on function private.begin_eval_run(text, uuid, jsonb) from public;
 
 create function private.is_change_of_eval_run(p_user_id uuid, p_request jsonb)
 returns boolean
@@ -31090,7 +31612,6 @@ end;
 $$;
 comment on function private.is_change_of_eval_run(uuid, jsonb) is
   'True when a request for a task changes the agent as an eval run of this user does, which only the service begins.';
-revoke all on function private.is_change_of_eval_run(uuid, jsonb) from public;
 
 create function private.record_eval_result(p_run_id uuid, p_result jsonb)
 returns void
@@ -31113,7 +31634,6 @@ as $$
 $$;
 comment on function private.record_eval_result(uuid, jsonb) is
   'Records the result of one job, an object with the columns of eval_results.';
-revoke all on function private.record_eval_result(uuid, jsonb) from public;
 
 create function private.end_eval_run(p_run_id uuid)
 returns public.eval_runs
@@ -31135,7 +31655,6 @@ as $$
 $$;
 comment on function private.end_eval_run(uuid) is
   'Ends a run whose jobs all have results, and records which models answered. No row for a run that has ended.';
-revoke all on function private.end_eval_run(uuid) from public;
 
 -- For operators -----------------------------------------------------------------------------------
 
@@ -31153,7 +31672,6 @@ end;
 $$;
 comment on function private.operator_eval_runs() is
   'The eval runs of all users, for operators. Definer: rows of other users are hidden; assert_operator() checks the caller.';
-revoke all on function private.operator_eval_runs() from public;
 create view public.operator_eval_runs with (security_invoker = true) as select * from private.operator_eval_runs();
 revoke all on public.operator_eval_runs from anon, authenticated, service_role;
 comment on view public.operator_eval_runs is
@@ -31176,7 +31694,6 @@ end;
 $$;
 comment on function private.operator_eval_results(uuid) is
   'See public.operator_eval_results(). Definer: rows of other users are hidden; assert_operator() checks the caller.';
-revoke all on function private.operator_eval_results(uuid) from public;
 
 create function public.operator_eval_results(p_run_id uuid)
 returns setof public.eval_results
@@ -31265,7 +31782,6 @@ end;
 $$;
 comment on function private.usage_request_of(text, timestamptz, timestamptz, int) is
   'Checks the caller and the arguments of a usage report. Raises INSUFFICIENT_SCOPE, FORBIDDEN, QUERY_INVALID.';
-revoke all on function private.usage_request_of(text, timestamptz, timestamptz, int) from public;
 
 create function private.jobs_by_cost(p_request private.usage_request)
 returns uuid[]
@@ -31300,7 +31816,6 @@ as $$
 $$;
 comment on function private.jobs_by_cost(private.usage_request) is
   'The jobs of a report by job, so that it computes percentiles only for the jobs that it shows.';
-revoke all on function private.jobs_by_cost(private.usage_request) from public;
 
 create function private.model_usage(p_request private.usage_request)
 returns table (
@@ -31362,7 +31877,6 @@ end;
 $$;
 comment on function private.model_usage(private.usage_request) is
   'Model calls of an account, with the 50th, 95th and 99th percentile of their durations.';
-revoke all on function private.model_usage(private.usage_request) from public;
 
 create function private.tool_usage(p_request private.usage_request)
 returns table (
@@ -31407,7 +31921,6 @@ end;
 $$;
 comment on function private.tool_usage(private.usage_request) is
   'Tool calls of an account with their grades, and the 50th, 95th and 99th percentile of their durations.';
-revoke all on function private.tool_usage(private.usage_request) from public;
 
 create function private.task_usage(p_request private.usage_request)
 returns table (label text, task_count bigint, completed_count bigint, failed_count bigint)
@@ -31436,7 +31949,6 @@ begin
 end;
 $$;
 comment on function private.task_usage(private.usage_request) is 'Tasks of an account, and how they ended.';
-revoke all on function private.task_usage(private.usage_request) from public;
 
 create function private.usage_report(p_by text, p_from timestamptz, p_to timestamptz, p_limit int)
 returns setof public.usage_line
@@ -31476,7 +31988,6 @@ end;
 $$;
 comment on function private.usage_report(text, timestamptz, timestamptz, int) is
   'The caller''s usage. Definer: checking the caller once is faster than a policy check for each step; usage_request_of() limits the report to the caller.';
-revoke all on function private.usage_report(text, timestamptz, timestamptz, int) from public;
 
 create function public.usage_report(
   p_by text,
@@ -31520,7 +32031,6 @@ end;
 $$;
 comment on function private.list_forks(uuid, int) is
   'See public.list_forks(). Definer: users may not read task_forks; readable_task() checks the caller.';
-revoke all on function private.list_forks(uuid, int) from public;
 
 create function public.list_forks(p_task_id uuid, p_limit int default 100)
 returns table (fork_id uuid, from_seq int, created_at timestamptz)
@@ -31566,7 +32076,6 @@ end;
 $$;
 comment on function private.assert_may_repeat(uuid, uuid) is
   'Raises TASK_NOT_FOUND unless the task belongs to the user (null: the service).';
-revoke all on function private.assert_may_repeat(uuid, uuid) from public;
 
 create function private.list_repeats(p_task_id uuid, p_limit int)
 returns setof private.task_repeats
@@ -31588,7 +32097,6 @@ end;
 $$;
 comment on function private.list_repeats(uuid, int) is
   'See public.list_repeats(). Definer: users may not read task_repeats; readable_task() checks the caller.';
-revoke all on function private.list_repeats(uuid, int) from public;
 
 create function public.list_repeats(p_task_id uuid, p_limit int default 100)
 returns table (repeat_id uuid, source_task_id uuid, created_at timestamptz)
@@ -31648,7 +32156,6 @@ as $$
 $$;
 comment on function private.folder_changes(uuid, jsonb, int) is
   'The writes and deletions that make a project''s documents equal the files [{path, blob_sha}] of a folder. Files that could not be indexed before are written again. The caller holds the project. Called by quoth:add.';
-revoke all on function private.folder_changes(uuid, jsonb, int) from public;
 
 -- servers/quoth_removing.sql
 
@@ -31678,7 +32185,6 @@ end;
 $$;
 comment on function private.delete_project(text) is
   'Deletes the project with that slug or id, everything that belongs to it and its secrets in Vault. Returns what was deleted. Raises PROJECT_NOT_FOUND. Called by quoth:remove, and when an operator removes the project.';
-revoke all on function private.delete_project(text) from public;
 
 -- platform/object_names.sql
 
@@ -31691,4 +32197,41 @@ from (
   select typname::text from pg_catalog.pg_type where typnamespace = 'public'::regnamespace
 ) as created (name)
 where created.name not in (select project.name from private.project_objects as project);
+
+create function private.refuse_view_write()
+returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  raise exception 'permission denied for view %', tg_table_name using errcode = '42501';
+end;
+$$;
+comment on function private.refuse_view_write() is
+  'Row trigger of views that nobody writes. PostgreSQL refuses to write a view without such a trigger before it checks the caller''s rights, and with an error for which PostgREST answers 500.';
+
+do $$
+declare
+  v_view regclass;
+begin
+  for v_view in
+    select relation.oid
+    from pg_catalog.pg_class as relation
+    where relation.relkind = 'v' and relation.relnamespace = 'public'::regnamespace
+      and relation.relname not in (select project.name from private.project_objects as project)
+      and pg_catalog.pg_relation_is_updatable(relation.oid, false) = 0
+  loop
+    execute format(
+      'create trigger refuse_write instead of insert or update or delete on %s '
+      'for each row execute function private.refuse_view_write()', v_view);
+  end loop;
+end;
+$$;
+
 drop table private.project_objects;
+
+-- platform/execute_rights.sql
+
+-- PostgreSQL lets everybody execute a new function. Who may call a private one has a grant beside
+-- it; those of other schemas, which may have functions of the project, are revoked beside them.
+revoke all on all routines in schema private from public;

@@ -1,5 +1,11 @@
 -- Shared by the tests: factories and functions that act as a given role. Installed for the whole run.
-create extension if not exists pgtap with schema extensions;
+do $$
+begin
+  if not exists (select from pg_catalog.pg_extension where extname = 'pgtap') then
+    create extension pgtap with schema extensions;
+  end if;
+end;
+$$;
 create schema if not exists tests;
 grant usage on schema tests to anon, authenticated, service_role;
 

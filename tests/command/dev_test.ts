@@ -112,7 +112,10 @@ Deno.serve((request) => {
     );
 
     assert.equal(code, 1);
-    assert.match(stderr, /^error: Cannot download the packages: https?:\S+ does not answer\n/);
+    assert.match(
+      stderr,
+      /^error: Cannot download the packages: https?:\S+ does not answer \[PACKAGES_UNREACHABLE\]\n/,
+    );
     assert.match(stderr, /HTTPS_PROXY[^\n]*\n$/);
   });
   const models = await startModelServer({ agents: [AGENT] });
@@ -235,7 +238,7 @@ Deno.serve((request) => {
       await project.write("agents/greeter.evals.yaml", EVALS);
       const passed = await supaswarm("eval", "greeter");
       await project.write("agents/greeter.evals.yaml", EVALS.replace("vars: Ada", "vars: Grace"));
-      const failed = await supaswarm("eval", "--against", "last");
+      const failed = await supaswarm("eval", "greeter", "--against", "last");
 
       assert.equal(passed.code, 0, passed.stderr);
       assert.match(passed.stdout, /^greets \| 1\/1 /m);
@@ -314,7 +317,7 @@ Deno.serve((request) => {
       assert.equal(code, 1);
       assert.match(
         stderr,
-        /no file in supabase\/migrations creates the platform.*_supaswarm_0_1_0/,
+        /no file in supabase\/migrations creates the platform \[CONFIG_INVALID\]\n.*_supaswarm_0_1_0/,
       );
     });
   } finally {

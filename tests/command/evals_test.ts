@@ -710,7 +710,10 @@ Deno.test("eval ends with 2 and says what is wrong when it cannot run", async (t
 
     const { code, stderr } = await folder.run("wrier");
 
-    assert.match(stderr, /there is no agent "wrier".*writer.*deno task push.*\[AGENT_NOT_FOUND\]/);
+    assert.match(
+      stderr,
+      /there is no agent "wrier" \[AGENT_NOT_FOUND\]\nDid you mean "writer"\?.*deno task push/,
+    );
     assert.equal(code, 2);
   });
 });

@@ -33,7 +33,7 @@ Deno.test("a project with clashing names runs jobs beside its own tables and fun
     projectRoot: project.root,
     watch: false,
     env: {},
-    functionSettings,
+    functionSettings: (environment, limits) => functionSettings(environment, limits, TEST_DATABASE),
     onLog: (line) => logs.push(JSON.stringify(line)),
   });
   const sql = createSql(stack.dbUrl, { maxConnections: 1, applicationName: "operator" });

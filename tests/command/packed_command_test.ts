@@ -30,17 +30,18 @@ Deno.test("the packed command adds the platform to a project and removes it", as
     const { code, stderr } = await supaswarm(project, "init");
 
     assert.equal(code, 1);
-    assert.match(stderr, /no terminal on which to ask\nAdd --yes/);
+    assert.match(stderr, /no terminal on which to ask \[NOT_CONFIRMED\]\n.*--yes/);
     assert.equal(await status(project), "");
   });
   await t.step("it refuses uncommitted files in supabase/", async () => {
     await project.write("notes.txt", "unsaved");
     await project.write("supabase/notes.txt", "unsaved");
 
-    const { code, stderr } = await supaswarm(project, "init", "--yes");
+    const { code, stdout, stderr } = await supaswarm(project, "init", "--yes");
 
     assert.equal(code, 1);
     assert.match(stderr, /supabase has uncommitted files \(supabase\/notes\.txt\)/);
+    assert.equal(stdout, "", "no plan before the refusal");
     await Deno.remove(join(project.root, "supabase/notes.txt"));
     // Files elsewhere do not matter: npm install has changed package.json.
     const elsewhere = await supaswarm(project, "init");
@@ -63,6 +64,7 @@ Deno.test("the packed command adds the platform to a project and removes it", as
       lines.map((line) => line.replace(/\d{14}/, "<time>")),
       [
         " M supabase/config.toml",
+        "?? agents/",
         "?? supabase/functions/_supaswarm/",
         "?? supabase/functions/mcp-execute/",
         "?? supabase/functions/mcp-feedback/",
@@ -101,7 +103,7 @@ Deno.test("the packed command adds the platform to a project and removes it", as
 
     assert.equal(code, 1);
     assert.match(stdout, /edited or missing: supabase\/functions\/mcp-execute\/index\.ts/);
-    assert.match(stderr, /1 files of SupaSwarm were edited/);
+    assert.match(stderr, /because you edited or deleted 1 file of SupaSwarm/);
     await project.run("git", "reset", "--quiet", "--hard", "HEAD~1");
   });
   await t.step("remove leaves the folder as it was, also after other edits", async () => {
@@ -187,7 +189,7 @@ Deno.test("an upgrade adds the new migrations and replaces the installed files",
       stdout,
       /supaswarm-worker\.js was edited\. The upgrade changes it:\n[^]*-\/\/ mine/,
     );
-    assert.match(stderr, /1 files of SupaSwarm that the upgrade replaces were edited/);
+    assert.match(stderr, /because you edited 1 file that the upgrade replaces/);
     await project.run("git", "reset", "--quiet", "--hard", "HEAD~1");
   });
   await t.step(
@@ -216,12 +218,15 @@ Deno.test("an upgrade adds the new migrations and replaces the installed files",
   );
   await t.step("a removal refuses while supaswarm dev uses the data", async () => {
     await project.commit();
-    await project.write(".supaswarm/project.env", "SUPABASE_DB_URL=postgresql://127.0.0.1\n");
+    const running = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const url = `http://127.0.0.1:${running.addr.port}`;
+    await project.write(".supaswarm/project.env", `SUPABASE_URL=${url}\n`);
 
     const { code, stderr } = await supaswarm(project, "remove", "--yes");
 
     assert.equal(code, 1);
     assert.match(stderr, /supaswarm dev runs in this folder[^]*Stop it first/);
+    running.close();
     await Deno.remove(join(project.root, ".supaswarm"), { recursive: true });
     assert.equal(await status(project), "");
   });

@@ -48,7 +48,7 @@ Deno.test("deno task sql runs statements however they arrive, and prints warning
       const { code, stderr } = await run(["-f", "/nowhere.sql"]);
 
       assert.equal(code, 1);
-      assert.match(stderr, /there is no file \/nowhere\.sql/);
+      assert.match(stderr, /Cannot read \/nowhere\.sql: it does not exist/);
     });
 
     await t.step("a tool that no user of its agent may call warns at once", async () => {

@@ -28,6 +28,7 @@ for await (const event of job) {
 }
 export const running = await swarm.jobs.list({ status: ["pending", "running"] });
 export const listed = await swarm.tools.call({ server: "swarm", name: "list_agents" });
+export const stock = await swarm.tools.call({ server: "stock", name: "stock" }, { sku: "A1" });
 export const degrees: number | undefined = found.structuredContent?.degrees;
 export const endpoint: "supaswarm-mcp" = names.functions.mcp;
 export const { results } = await swarm.documents.search("docs", "webhooks");
@@ -71,6 +72,12 @@ export const MISTAKES: Readonly<Record<string, readonly Mistake[]>> = {
       statement:
         '(await supabase.from("agents").select("system_prompt")).data?.[0]?.system_prompt;',
       error: /column 'system_prompt' does not exist on 'agents'/,
+    },
+  ],
+  "an argument of an HTTP API that nobody has called": [
+    {
+      statement: 'swarm.tools.call({ server: "stock", name: "stock" }, { skus: "A1" });',
+      error: /'skus' does not exist/,
     },
   ],
   "a status": [

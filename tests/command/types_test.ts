@@ -32,6 +32,12 @@ const FORECAST = {
     required: ["degrees"],
   },
 };
+/** An HTTP API that nobody has called. */
+const STOCK = {
+  method: "GET",
+  url: "https://stock.example/{sku}",
+  parameters: { type: "object", properties: { sku: { type: "string" } }, required: ["sku"] },
+};
 
 Deno.test("the printed types of a project find each mistake of a client", async (t) => {
   const root = await Deno.makeTempDir({ prefix: "supaswarm-types-" });
@@ -141,7 +147,8 @@ async function insertProject(sql: Sql, schema: string): Promise<void> {
   await sql`
     insert into tools (name, slug, type, config) values
       ('Swarm', 'swarm', 'internal', '{"server": "swarm"}'),
-      ('Weather', 'weather', 'mcp_server', '{"mcp_url": "https://weather.example/mcp"}')`;
+      ('Weather', 'weather', 'mcp_server', '{"mcp_url": "https://weather.example/mcp"}'),
+      ('Stock', 'stock', 'http_api', ${sql.json(STOCK)})`;
   await sql`
     with connection as (
       insert into agent_mcp_connections (tool_id, config_hash)

@@ -6,6 +6,7 @@ import type { Page } from "../deps.ts";
 import { addAgent, addProvider } from "../e2e/operator.ts";
 import { type PacedTextModel, startPacedTextModel } from "../e2e/paced_text_model.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
+import { call, complete, scriptTurns } from "../e2e/script.ts";
 import { descendants } from "../stack/process_tree.ts";
 import { serveChatPage, serveHowToPage } from "./chat_page/serve_chat_page.ts";
 import { type CuttingProxy, startCuttingProxy } from "./cutting_proxy.ts";
@@ -13,6 +14,8 @@ import { type CuttingProxy, startCuttingProxy } from "./cutting_proxy.ts";
 const PIECES = ["The answer ", "comes in ", "three pieces."];
 const WHOLE = PIECES.join("");
 const AGENT = "chat-page";
+/** An agent that asks a person before it answers. */
+const REVIEWED = "chat-review";
 
 type Protocol = "client" | "endpoint" | "ag-ui";
 
@@ -54,6 +57,32 @@ Deno.test("pages of the stock packages end with the same message whatever happen
     model.release(PIECES.length);
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByText(`assistant: ${WHOLE}`).waitFor({ timeout: 60_000 });
+    await page.close();
+  });
+  await t.step("the page of the how-to shows a question, which a person rejects", async () => {
+    platform.stack.models.addAgent(scriptTurns(
+      REVIEWED,
+      call("request_human_review", { question: "Publish it?", context: { draft: "A draft." } }),
+      complete("It stays a draft."),
+    ));
+    await addAgent(platform.sql, { slug: REVIEWED });
+    await using howTo = await serveHowToPage(REVIEWED);
+    const page = await browser.newPage();
+    const settings = { ...platform.project, accessToken: user.accessToken };
+    const chat = `?chat=${crypto.randomUUID()}`;
+    await page.goto(`${howTo.url}${chat}#${encodeURIComponent(JSON.stringify(settings))}`);
+    await page.getByLabel("Message").fill("Write it");
+    await page.getByRole("button", { name: "Send" }).click();
+    const review = page.getByRole("group", { name: "Publish it?" });
+    await review.getByText("A draft.").waitFor({ timeout: 60_000 });
+    await review.getByRole("button", { name: "Approve" }).waitFor();
+    await review.getByRole("button", { name: "Reject" }).click();
+    await page.getByText("assistant: It stays a draft.").waitFor({ timeout: 60_000 });
+    const [answer] = await platform.sql`
+      select approved from public.human_reviews
+      join public.tasks on tasks.id = task_id
+      join public.agents on agents.id = tasks.agent_id where agents.slug = ${REVIEWED}`;
+    assert.equal(answer?.approved, false);
     await page.close();
   });
   for (const protocol of ["client", "endpoint", "ag-ui"] as const) {
@@ -116,7 +145,7 @@ async function losesWorker(scene: Scene): Promise<void> {
   const { calls } = model;
   await killFunctions();
   // The repeated call is not streamed: it gets all pieces at once.
-  await waitFor(() => model.calls > calls, { what: "the repeated call", timeoutMs: 90_000 });
+  await waitFor(() => model.calls > calls, { what: "the repeated call" });
   model.release(3);
   assert.deepEqual(await finalMessage(opened.page), scene.undisturbed);
 }
@@ -171,7 +200,7 @@ async function finalMessage(page: Page, count = 2): Promise<unknown> {
     const messages = JSON.parse(await page.locator("#messages").innerText());
     last = messages.at(-1);
     return isReady && messages.length === count && JSON.stringify(last).includes(WHOLE);
-  }, { what: "the whole message", timeoutMs: 90_000 });
+  }, { what: "the whole message" });
   const { role, parts, content } = last;
   return { role, parts, content };
 }

@@ -128,3 +128,47 @@ consoleTest("a user tries another input, but no other prompt, model or tools", a
   await page.getByText("you may not use it").waitFor();
   assert.deepEqual(reader.offences, []);
 });
+
+consoleTest(
+  "a try of another prompt gets the script's answer, and a failure is a sentence",
+  async (fixture) => {
+    const { sql } = fixture.platform;
+    await addAgent(sql, { slug: "scriptless", provider: "demo" });
+    await using reader = await fixture.open();
+    const { page } = reader;
+    await grantScopes(sql, await reader.signUp("scripting"), [
+      "swarm:run",
+      "swarm:operate",
+      "swarm:configure",
+    ]);
+    const tryPrompt = async (agent: string) => {
+      await reader.go(`/playground/${agent}`);
+      await page.getByRole("heading", { name: `Playground of ${agent}` }).waitFor();
+      await page.getByLabel("System prompt").fill("Be brief.");
+      await page.getByLabel("Input", { exact: true }).fill("We have webhooks");
+      await page.getByRole("button", { name: "Try it" }).click();
+    };
+
+    // The script of this agent of the demo asks for a review of its draft.
+    await tryPrompt("writer");
+    await page.getByRole("button", { name: /Try 1.*prompt/ }).getByText("Needs review").waitFor();
+
+    await tryPrompt("scriptless");
+    const tries = page.getByRole("region", { name: "Tries" });
+    const problem = tries.locator(".notice.bad");
+    await problem.getByText("Cannot get an answer from provider 'demo'").waitFor();
+    await problem.getByText("Set the agent's model").waitFor();
+    assert.doesNotMatch(await tries.innerText(), /[{}]/);
+    await assertAccessible(page, "a try that failed");
+    for (const scheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: scheme });
+      for (const width of [1440, 360]) {
+        await page.setViewportSize({ width, height: 900 });
+        await assertFits(page, `a failed try at ${width} px`);
+        await problem.scrollIntoViewIfNeeded();
+        await picture(page, `playground_failed_${width}_${scheme}`);
+      }
+    }
+    assert.deepEqual(reader.offences, []);
+  },
+);

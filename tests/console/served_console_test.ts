@@ -64,6 +64,17 @@ Deno.test("the console is served with its policy, and no other files", async (t)
       assert.match(asset.headers.get("content-type") ?? "", /^text\/javascript/);
     });
 
+    await t.step("files are compressed for browsers, which all accept it", async () => {
+      const script = /assets\/[^"]+\.js/.exec((await ask("/")).text)?.[0] ?? "";
+      for (const encoding of ["br", "gzip"]) {
+        const { headers } = await ask(`/${script}`, { headers: { "accept-encoding": encoding } });
+        assert.equal(headers.get("content-encoding"), encoding);
+        assert.match(headers.get("vary") ?? "", /accept-encoding/i);
+      }
+      const { headers } = await ask(`/${script}`, { headers: { "accept-encoding": "identity" } });
+      assert.equal(headers.get("content-encoding"), null);
+    });
+
     await t.step("paths outside the folder and missing paths are 404", async () => {
       const paths = [
         "/../deno.json",

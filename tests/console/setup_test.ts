@@ -51,6 +51,39 @@ consoleTest(
   },
 );
 
+consoleTest("an agent is switched off with one press, and back to the default", async (fixture) => {
+  const { sql } = fixture.platform;
+  await addAgent(sql, { slug: "switched" });
+  await using editor = await fixture.open({ width: 1_440 });
+  const { page } = editor;
+  await grantScopes(sql, await editor.signUp("switcher"), ["swarm:operate", "swarm:configure"]);
+  const enabled = page.getByRole("radiogroup", { name: "enabled", exact: true });
+  const save = async (choice: string) => {
+    await enabled.getByLabel(choice, { exact: true }).check();
+    await page.getByRole("button", { name: "Review changes" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const [agent] = await sql`select is_active from public.agents where slug = 'switched'`;
+    return agent?.is_active;
+  };
+
+  await editor.go("/setup/agent/switched");
+  assert.equal(await enabled.getByLabel("Default (On)").isChecked(), true);
+  for (const scheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme: scheme });
+    for (const width of [360, 1_440]) {
+      await page.setViewportSize({ width, height: 800 });
+      await enabled.scrollIntoViewIfNeeded();
+      await assertFits(page, `the switch at ${width} px`);
+      await picture(page, `switch_${width}_${scheme}`);
+    }
+  }
+  await assertAccessible(page, "a switch");
+  assert.equal(await save("Off"), false);
+  assert.equal(await save("Default (On)"), true);
+  assert.deepEqual(editor.offences, []);
+});
+
 consoleTest("what somebody typed outlives a change by somebody else", async (fixture) => {
   const { sql } = fixture.platform;
   await addAgent(sql, { slug: "contested" });

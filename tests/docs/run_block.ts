@@ -26,12 +26,13 @@ export interface PageRun {
  */
 export async function runBlock(run: PageRun, block: CodeBlock): Promise<string> {
   const { directive, language } = block;
-  if (directive.kind === "not run" || language === "" || language === "text") return "";
+  if (directive.kind === "not run") return "";
   const text = block.text.replaceAll(WRITTEN_URL, run.stack.ready.api_url);
   if (directive.kind === "save") {
     await save(join(run.stack.clone.root, directive.path), text);
     return "";
   }
+  if (language === "" || language === "text") return "";
   if (language === "sh") return await runShell(run, text);
   await runOther(run, { ...block, text });
   return "";

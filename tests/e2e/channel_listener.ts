@@ -53,9 +53,10 @@ export async function listen(
 
 function join(channel: RealtimeChannel): Promise<"SUBSCRIBED" | "REFUSED"> {
   return new Promise((resolve) => {
+    // After a timeout the client joins again.
     channel.subscribe((status) => {
       if (status === "SUBSCRIBED") resolve(status);
-      if (status === "CHANNEL_ERROR" || status === "TIMED_OUT") resolve("REFUSED");
+      if (status === "CHANNEL_ERROR") resolve("REFUSED");
     });
   });
 }

@@ -3,8 +3,10 @@ import { waitFor } from "../../scripts/wait_for.ts";
 import {
   type BaseEvent,
   type ChatTransport,
+  type ContentPart,
   loadAgUi,
   loadAiSdk,
+  type RunAgentInput,
   type UIMessage,
 } from "../deps.ts";
 import { sharedPlatform } from "../gateway/mcp/shared_platform.ts";
@@ -13,13 +15,20 @@ import { PageChat } from "./page_chat.ts";
 import { type AskedMessage, startPacedTextModel } from "./paced_text_model.ts";
 import { call, complete, scriptTurns } from "./script.ts";
 
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 const ASKER = scriptTurns(
   "endpoint-asker",
   call("request_human_review", { question: "When?", options: ["now", "later"] }),
   complete("Published."),
 );
 
+/** The messages of the newest call. */
+let newest: readonly AskedMessage[] = [];
+
 function answerOf(messages: readonly AskedMessage[], calls: number): readonly string[] {
+  newest = messages;
   const count = messages.filter(({ role }) => role === "user").length;
   return [`Answer ${count} `, `of call `, `${calls}.`];
 }
@@ -34,7 +43,7 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
   await addAgent(sql, { slug: "endpoint-paced", provider: "endpoint-paced" });
   stack.models.addAgent(ASKER);
   await addAgent(sql, { slug: "endpoint-asker" });
-  const { user } = await platform.addUser("endpoint");
+  const { id: userId, user } = await platform.addUser("endpoint");
   const stranger = (await platform.addUser("endpoint-stranger")).user;
   const headersOf = ({ accessToken }: { readonly accessToken: string }) => ({
     apikey: project.publishableKey,
@@ -152,6 +161,7 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
       await (await fetch(`${api("endpoint-asker")}/${asking.id}/messages`, { headers }))
         .json();
     assert.equal(stored.messages.length, 2);
+    assert.equal(stored.has_earlier, false);
     assert.equal(stored.messages[1].id, asking.lastMessage?.id);
   });
 
@@ -258,6 +268,52 @@ Deno.test("supaswarm-chat speaks the AI SDK's stream and AG-UI", async (t) => {
     assert.deepEqual([types.at(0), types.at(-1)], ["RUN_STARTED", "RUN_FINISHED"]);
     assert.equal(agent.state.job_id.length, 36);
   });
+
+  await t.step(
+    "AG-UI: a picture in Storage reaches the model, and another one is refused",
+    async () => {
+      const path = `supaswarm-data/${userId}/bee.png`;
+      const picture = `${project.apiUrl}/storage/v1/object/${path}`;
+      const stored = await fetch(picture, {
+        method: "POST",
+        headers: { ...headers, "content-type": "image/png", "x-upsert": "true" },
+        body: Uint8Array.from(atob(PNG), (character) => character.charCodeAt(0)),
+      });
+      assert.equal(stored.status, 200, await stored.text());
+      const ask = async (source: Exclude<ContentPart, { type: "text" }>["source"]) => {
+        const content = [{ type: "text", text: "Look" }, { type: "image", source }];
+        const body: RunAgentInput = {
+          threadId: crypto.randomUUID(),
+          runId: "r",
+          messages: [
+            { id: "s", role: "system", content: "Be brief." },
+            { id: "u", role: "user", content: content as ContentPart[] },
+          ],
+          context: [{ description: "page", value: "/settings" }],
+          tools: [],
+        };
+        return await fetch(`${paced}/ag-ui`, {
+          method: "POST",
+          headers,
+          body: JSON.stringify(body),
+        });
+      };
+
+      model.release(3);
+      const events = (await dataOf(await ask({ type: "url", value: picture })))
+        .map((data) => JSON.parse(data));
+      const refused = await ask({ type: "data", value: PNG, mimeType: "image/png" });
+
+      assert.equal(events.at(-1).outcome.type, "success");
+      const asked = JSON.stringify(newest.at(-1));
+      assert.ok(asked.includes("Look") && asked.includes(PNG), asked);
+      const unread = events.find(({ name }) => name === "unread");
+      assert.deepEqual(unread?.value, ["context", "messages of the role system"]);
+      const { error } = await refused.json();
+      assert.deepEqual([refused.status, error.code], [400, "BODY_INVALID"]);
+      assert.match(error.message, /its file is not in Storage/);
+    },
+  );
 
   await t.step("AG-UI: a run of the same messages reads on in the middle", async () => {
     const first = agentOf("endpoint-paced", threadId);

@@ -227,7 +227,7 @@ Deno.test("useChat's own chat speaks to durable jobs", async (t) => {
 
     await t.step("a call that is cut and answers otherwise marks what it replaces", async () => {
       await using cut = startPacedTextModel((_, call) =>
-        call === 1 ? ["The cut ", "text."] : ["All."]
+        call === 1 ? ["The cut", " text."] : ["All."]
       );
       await addProvider(sql, { name: "chat-cut", baseUrl: cut.baseUrl });
       await addAgent(sql, { slug: "chat-cut", provider: "chat-cut" });
@@ -238,7 +238,7 @@ Deno.test("useChat's own chat speaks to durable jobs", async (t) => {
       const sending = chat.sendMessage({ text: "Go" });
       cut.release(1);
       await waitFor(() => cut.calls === 1, { what: "the model's call" });
-      const hasText = await streams(chat, "The cut ", cut);
+      const hasText = await streams(chat, "The cut", cut);
       cut.release(1);
       if (hasText) cut.cut();
       await sending;
@@ -246,7 +246,7 @@ Deno.test("useChat's own chat speaks to durable jobs", async (t) => {
       const [first, second] = chat.lastMessage?.parts.filter(({ type }) => type === "text") ?? [];
       assert.deepEqual(first, {
         type: "text",
-        text: "The cut ",
+        text: "The cut",
         state: "done",
         providerMetadata: { supaswarm: { is_partial: true } },
       });

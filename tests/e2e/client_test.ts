@@ -278,7 +278,7 @@ Deno.test("the client follows, answers and steers jobs over the user's own supab
 
     await waitFor(
       () => supabase.getChannels().length === 0 && !supabase.realtime.isConnected(),
-      { what: "the end of the connection of the last channel", timeoutMs: 20_000 },
+      { what: "the end of the connection of the last channel" },
     );
   } finally {
     await supabase.realtime.disconnect();

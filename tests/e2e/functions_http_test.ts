@@ -67,8 +67,8 @@ Deno.test("the functions follow their HTTP contract", async (t) => {
       body: {
         ...options,
         agent: "echo",
-        input: { topic: "tides\0" },
-        concurrency_key: "tenant-1\0",
+        input: { topic: "tides\uD800" },
+        concurrency_key: "tenant-1\uD800",
         run_after: new Date(Date.now() + 300 * 86_400_000).toISOString(),
       },
     });
@@ -109,10 +109,11 @@ Deno.test("the functions follow their HTTP contract", async (t) => {
       [{ ...TASK, budget: { max_steps: -1 } }, 400, "TASK_BUDGET_INVALID", /max_steps/],
       [{ ...TASK, budget: { max_steps: 1.5 } }, 400, "TASK_BUDGET_INVALID", /max_steps/],
       [{ ...TASK, budget: { max_steps: 1e300 } }, 400, "TASK_BUDGET_INVALID", /max_steps/],
-      [{ ...TASK, budget: { "\0": 1 } }, 400, "TASK_BUDGET_INVALID", /\uFFFD/],
+      [{ ...TASK, budget: { "\0": 1 } }, 400, "BODY_INVALID", /budget\.\uFFFD contains .* U\+0000/],
+      [{ ...TASK, input: { list: ["a", "b\0"] } }, 400, "BODY_INVALID", /input\.list\.1 contains/],
       [{ ...TASK, priority: "urgent" }, 400, "TASK_PRIORITY_INVALID", /urgent/],
       [{ ...TASK, priority: "\uD800" }, 400, "TASK_PRIORITY_INVALID", /\uFFFD/],
-      [{ ...TASK, agent: "a\0" }, 404, "AGENT_NOT_FOUND", /a\uFFFD/],
+      [{ ...TASK, agent: "a\0" }, 400, "BODY_INVALID", /agent contains/],
       [{ ...TASK, agent: "nobody" }, 404, "AGENT_NOT_FOUND", /nobody/],
       [{ ...TASK, agent: "retired" }, 409, "AGENT_INACTIVE", /retired/],
     ];

@@ -5,6 +5,7 @@ import {
   type ScriptedAgent,
   scriptModel,
 } from "../../scripts/models/scripted_agent.ts";
+import { untilListed } from "../../scripts/demo/until_listed.ts";
 import { startModelServer } from "../../scripts/models/model_server.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
@@ -73,8 +74,8 @@ Deno.test("a job completes after SIGKILL in the middle, and no finished step run
       stdin: "null",
       env: {
         SUPASWARM_DATA_DIR: dataDir,
-        SUPASWARM_LEASE_SECONDS: "5",
-        SUPASWARM_HEARTBEAT_SECONDS: "2",
+        SUPASWARM_LEASE_SECONDS: "15",
+        SUPASWARM_HEARTBEAT_SECONDS: "5",
       },
     }));
 
@@ -82,6 +83,8 @@ Deno.test("a job completes after SIGKILL in the middle, and no finished step run
   const ready = await first.ready;
   const masterId = await withSql(ready, async (sql) => {
     await setUp(sql, { modelUrl: models.url, deskUrl: desk.url, slowUrl: slow.url });
+    const stack = { apiUrl: ready.api_url, secretKey: ready.secret_key };
+    for (const server of ["desk", "slow"]) await untilListed(stack, server);
     return await createJob(ready);
   });
   const before = await withSql(
@@ -102,7 +105,7 @@ Deno.test("a job completes after SIGKILL in the middle, and no finished step run
         throw new Error(`No review was requested: ${await describeJob(sql, masterId)}`, { cause });
       });
     await answerNo(again, writingId);
-    const { output } = await untilTask(sql, masterId, "completed", 60_000);
+    const { output } = await untilTask(sql, masterId, "completed");
     return { output, after: await readEndedSteps(sql, masterId) };
   });
 

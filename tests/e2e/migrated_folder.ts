@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { cacheFolder } from "../../stack/cache_folder.ts";
 import { platformSnapshot, writeBundles } from "../../stack/database/pglite_folder.ts";
 import { copySnapshot } from "../../stack/database/snapshot.ts";
 import { migratedSnapshot } from "../../stack/migrated_snapshot.ts";
 
-/** The snapshots of this checkout. */
-export const CACHE_DIR = Deno.env.get("SUPASWARM_CACHE_DIR") ||
-  join(PROJECT_ROOT, ".supaswarm/cache");
+/** The snapshots of this user. */
+export const CACHE_DIR = await cacheFolder();
 
 /**
  * Fills a new data folder with a migrated database, so that its first start does not spend ten

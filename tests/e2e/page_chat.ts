@@ -9,6 +9,7 @@ export interface PageChatOptions {
   readonly transport: ChatTransport<UIMessage>;
   readonly messages?: UIMessage[];
   readonly onError?: (error: Error) => void;
+  readonly onFinish?: (end: { readonly finishReason?: string | undefined }) => void;
 }
 
 /** The AI SDK's chat as `useChat` has it, without a page. */

@@ -3,6 +3,7 @@ import type { Project } from "../../scripts/demo/user_client.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { ensureKeys, type StackKeys } from "../../stack/keys/keys.ts";
 import { type LocalPlatform, startPlatform } from "../../scripts/platform/start_platform.ts";
+import { hostedCpuLimits } from "./hosted_cpu_limits.ts";
 import { TEST_DATABASE, type TestDatabase } from "../../scripts/test/test_database.ts";
 
 /** A complete platform in this process, and the operator's connection to its database. */
@@ -20,7 +21,10 @@ export interface Platform extends AsyncDisposable {
 
 /** How a platform boots. */
 export interface PlatformOptions {
-  /** Product settings. Settings of the machine or of an `.env` file are ignored. */
+  /**
+   * Product settings. Settings of the machine or of an `.env` file are ignored.
+   * @default the CPU limits of {@linkcode hostedCpuLimits}, and {@linkcode LONG_LIMITS}
+   */
   readonly env?: Readonly<Record<string, string>>;
   /** @default this checkout */
   readonly projectRoot?: string;
@@ -30,11 +34,21 @@ export interface PlatformOptions {
   readonly filesFolder?: string;
 }
 
+/**
+ * Limits in seconds that no test reaches because the machine is slow or busy: models answer when a
+ * test lets them, and workers may get no processor for a while.
+ */
+const LONG_LIMITS = {
+  SUPASWARM_MODEL_TIMEOUT_SECONDS: "600",
+  SUPASWARM_LEASE_SECONDS: "60",
+};
+
 /** Boots an ephemeral platform on any free port. */
 export async function bootPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const { env = {}, projectRoot = PROJECT_ROOT, db = TEST_DATABASE, filesFolder } = options;
   const logLines: string[] = [];
   const keys = await ensureKeys(null);
+  const { softMs, hardMs } = hostedCpuLimits();
   const stack = await startPlatform({
     db,
     port: 0,
@@ -42,7 +56,12 @@ export async function bootPlatform(options: PlatformOptions = {}): Promise<Platf
     keys,
     projectRoot,
     watch: false,
-    env,
+    env: {
+      ...LONG_LIMITS,
+      SUPASWARM_CPU_SOFT_MS: String(softMs),
+      SUPASWARM_CPU_HARD_MS: String(hardMs),
+      ...env,
+    },
     ...filesFolder === undefined ? {} : { filesFolder },
     onLog: (line) => logLines.push(JSON.stringify(line)),
   });

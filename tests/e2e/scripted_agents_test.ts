@@ -18,6 +18,8 @@ interface Project extends AsyncDisposable {
   addAgent(slug: string, provider?: string): Promise<void>;
   /** Creates a task and returns its id. */
   run(slug: string, input: unknown): Promise<string>;
+  /** Creates a task that changes parts of the agent, as the playground does. */
+  tryWith(slug: string, changes: Readonly<Record<string, unknown>>): Promise<string>;
 }
 
 const test = testsSharing(openProject);
@@ -40,6 +42,13 @@ async function openProject(): Promise<Project> {
     },
     async run(agent, input) {
       return created(await sendRequest(project, { headers, body: { agent, input } })).task_id;
+    },
+    async tryWith(agent, changes) {
+      const answer = await sendRequest(project, {
+        headers: { apikey: platform.stack.secretKey },
+        body: { agent, input: "Hello", agent_changes: changes },
+      });
+      return created(answer).task_id;
     },
     async [Symbol.asyncDispose]() {
       await platform[Symbol.asyncDispose]();
@@ -69,7 +78,7 @@ test("a script calls a tool with the input and answers with its result", async (
     `
 - when: { result_of: heights/height_of }
   output: { of: "{{input.plant}}", cm: "{{message.cm}}" }
-- when: { matches: '"plant": "(?<plant>\\w+)"' }
+- when: { matches: '"plant": ?"(?<plant>\\w+)"' }
   say: I measure it.
   call:
     - tool: heights/height_of
@@ -180,4 +189,33 @@ test("an agent without a key fails for the key if it has no script, else for its
   assert.equal(unscripted?.code, "MODEL_KEY_MISSING");
   assert.match(unscripted?.hint ?? "", /OPENAI_API_KEY .*agents\/<slug>\.script\.yaml/);
   assert.equal(unmatched?.code, "MODEL_SCRIPT_FAILED");
+});
+
+test("a try with another prompt gets the answer of the agent's script", async (project) => {
+  const { sql } = project.platform;
+  for (const provider of ["demo", "openai"]) {
+    const slug = `tried-${provider}`;
+    await project.addAgent(slug, provider);
+    await project.writeScript(slug, `- say: The script of ${slug}\n`);
+
+    // The last one is the prompt of another agent, which has a script of its own.
+    for (const prompt of ["Be brief.", "You are tried-demo. "]) {
+      const taskId = await project.tryWith(slug, { prompt });
+      assert.equal((await untilTask(sql, taskId, "completed")).output, `The script of ${slug}`);
+    }
+  }
+});
+
+test("agents with the same prompt have scripts of their own", async (project) => {
+  const { sql } = project.platform;
+  for (const slug of ["twin-a", "twin-b"]) {
+    await project.addAgent(slug);
+    await project.writeScript(slug, `- say: I am ${slug}\n`);
+  }
+  await sql`update public.agents set system_prompt = 'You are twins.' where slug like 'twin-%'`;
+
+  for (const slug of ["twin-a", "twin-b"]) {
+    const taskId = await project.run(slug, "Who?");
+    assert.equal((await untilTask(sql, taskId, "completed")).output, `I am ${slug}`);
+  }
 });

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../shared/platform/values/json.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { untilListed } from "../../scripts/demo/until_listed.ts";
 import type { DemoUser } from "../../scripts/demo/user_client.ts";
 import { created, sendRequest, userHeaders } from "./create_task_endpoint.ts";
 import type { Platform } from "./platform.ts";
@@ -17,7 +18,7 @@ export async function makeNotes(): Promise<string> {
 /** The behavior of the agents in `seed.sql` on a stack that serves {@linkcode makeNotes}. */
 export async function seededAgents(
   t: Deno.TestContext,
-  { sql, project }: Platform,
+  { sql, project, stack }: Platform,
   user: DemoUser,
 ): Promise<void> {
   async function createTask(agent: string, input: unknown): Promise<string> {
@@ -49,6 +50,7 @@ export async function seededAgents(
   });
 
   await t.step("the seeded planner has readers digest the served folder", async () => {
+    await untilListed(stack, "files");
     const taskId = await createTask("planner", { folder: "." });
     await approve(taskId, { choice: "Write it" });
 

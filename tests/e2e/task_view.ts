@@ -1,4 +1,5 @@
 import { z } from "../../shared/vendor/zod.js";
+import { definedOnly } from "../../shared/platform/values/defined_only.ts";
 import type { Sql } from "../../shared/platform/db/sql_client.ts";
 import { jsonObject, jsonValue } from "../../shared/platform/values/json_schema.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
@@ -36,14 +37,14 @@ export async function untilTask(
   sql: Sql,
   taskId: string,
   status: string,
-  timeoutMs = 60_000,
+  timeoutMs?: number,
 ): Promise<TaskView> {
   const hasStatus = async () => {
     const task = await readTask(sql, taskId);
     return task.status === status ? task : null;
   };
   try {
-    return await waitFor(hasStatus, { timeoutMs, intervalMs: 50 });
+    return await waitFor(hasStatus, definedOnly({ timeoutMs, intervalMs: 50 }));
   } catch (cause) {
     const seen = JSON.stringify([await readTask(sql, taskId), await readSteps(sql, taskId)]);
     throw new Error(`The task did not become ${status}: ${seen.slice(0, 4_000)}`, { cause });

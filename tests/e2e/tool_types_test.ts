@@ -47,4 +47,10 @@ Deno.test("agents run every type of tool with a credential and with a lost answe
     assert.ok(requests.includes("[redacted]") && stage.secrets.length > 4);
     assert.deepEqual(found, []);
   });
+  await t.step("the worker of an embedded stack does not say that it cannot listen", () => {
+    const events = platform.logLines.map((line) => JSON.parse(line).event);
+
+    assert.ok(events.includes("worker.started"));
+    assert.ok(!events.includes("worker.not_listening"));
+  });
 });

@@ -48,7 +48,7 @@ Deno.test("a worker with all its slots busy uses at most three connections", asy
       select task_id as id from private.create_task('resting', '"Go"', (select id from auth.users))`;
     return row?.id ?? "";
   }));
-  for (const taskId of tasks) await untilTask(sql, taskId, "completed", 90_000);
+  for (const taskId of tasks) await untilTask(sql, taskId, "completed");
   looking.abort();
   await watching;
 

@@ -93,7 +93,7 @@ const FAULTS: readonly Fault[] = [
     name: "5 MB without an answer",
     slug: "flood",
     answer: (connection) => respond(connection, { body: "x".repeat(5_000_000) }),
-    code: "MODEL_UNAVAILABLE",
+    code: "MODEL_OUTPUT_INVALID",
     attempts: 1,
   },
 ];

@@ -8,11 +8,21 @@ import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { completeWithResults, scriptTurns } from "../e2e/script.ts";
 import { bootMcpPlatform } from "../gateway/mcp/mcp_platform.ts";
+import { connectSdkClient } from "../gateway/mcp/sdk_client.ts";
 import { errorOf } from "../gateway/mcp/raw_message.ts";
 import { DENO_RUN, startForeignServer } from "./foreign_server.ts";
 
-const { everything, filesystem, mcpProxy, memory, sequentialThinking, supergateway } =
-  FOREIGN_SERVERS;
+const {
+  context7,
+  everything,
+  filesystem,
+  mcpProxy,
+  memory,
+  notion,
+  playwright,
+  sequentialThinking,
+  supergateway,
+} = FOREIGN_SERVERS;
 const PROXY = [mcpProxy, "--host", "127.0.0.1", "--port", "PORT", "--server", "stream"];
 /** Less than what a list waits for a server that does not answer. */
 const UNDISTURBED_MS = 4_000;
@@ -233,3 +243,42 @@ async function startImpostor(port: number) {
   );
   return impostor;
 }
+
+Deno.test("all 64 tools of four widely used servers are listed with their schemas", async () => {
+  await using servers = new AsyncDisposableStack();
+  const commands = {
+    everything: [everything, "streamableHttp"],
+    playwright: [playwright, "--headless", "--allowed-hosts", "*", "--port", "PORT"],
+    context7: [context7, "--transport", "http", "--port", "PORT"],
+    notion: [...PROXY, "--", ...DENO_RUN, notion],
+  };
+  const urls = await Promise.all(
+    Object.entries(commands).map(async ([slug, command]) => {
+      const server = await startForeignServer({ command, env: { NOTION_TOKEN: "ntn_none" } });
+      servers.use(server);
+      return [slug, server.url] as const;
+    }),
+  );
+  await using platform = await bootMcpPlatform();
+  for (const [slug, mcp_url] of urls) {
+    await addTool(platform.sql, { slug, type: "mcp_server", config: { mcp_url } });
+  }
+  const listed: Record<string, number> = {};
+  for (const [slug, url] of urls) {
+    await using direct = await connectSdkClient({ url, headers: {} });
+    await using through = await connectSdkClient({
+      url: `${platform.mcpUrl}/${slug}`,
+      headers: { apikey: platform.stack.secretKey },
+    });
+    const [own, theirs] = await Promise.all([direct, through].map(async ({ client }) => {
+      const { tools } = await client.listTools();
+      return tools.map(({ name, inputSchema: { $schema: _, ...schema } }) =>
+        [name, schema] as const
+      )
+        .sort();
+    }));
+    assert.deepEqual(theirs, own, slug);
+    listed[slug] = own?.length ?? 0;
+  }
+  assert.deepEqual(listed, { everything: 13, playwright: 25, context7: 2, notion: 24 });
+});

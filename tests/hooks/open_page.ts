@@ -55,10 +55,7 @@ export async function openPage(): Promise<TestPage> {
     untilText: async (id, expected) => {
       const isReached = () =>
         typeof expected === "string" ? text(id) === expected : expected.test(text(id));
-      await waitFor(isReached, {
-        what: `the text ${expected} in ${id}`,
-        timeoutMs: 60_000,
-      }).catch((error) => {
+      await waitFor(isReached, { what: `the text ${expected} in ${id}` }).catch((error) => {
         throw new Error(`${error.message}; the page is ${root.innerHTML.slice(0, 2_000)}`);
       });
     },

@@ -19,11 +19,6 @@ import { addHeldTable, holdTable, untilHeld } from "../gateway/mcp/held_table.ts
 import { bootMcpPlatform, grantScopes } from "../gateway/mcp/mcp_platform.ts";
 import { rawClient, type RawMessage } from "../gateway/mcp/raw_message.ts";
 
-/** More than an idle worker and the check for prepared statements may take. */
-const SETTLED_MS = 15_000;
-/** More than the driver keeps an unused connection. */
-const CLOSED_MS = 40_000;
-
 const CREATE = {
   "mcp": createMcpApp,
   "mcp-execute": createMcpExecuteApp,
@@ -147,7 +142,6 @@ Deno.test("an instance of a function ends its background work by itself", async 
 
     await waitFor(async () => await connectionCount(sql) === 0, {
       what: "the connections to close",
-      timeoutMs: CLOSED_MS,
     });
   });
 });
@@ -161,7 +155,6 @@ interface Sent {
 async function untilSettled(fresh: FreshFunction): Promise<void> {
   await waitFor(() => fresh.pendingCount() === 0, {
     what: "the end of the background work",
-    timeoutMs: SETTLED_MS,
   });
 }
 

@@ -29,6 +29,7 @@ const manifestFor = (schema: "supaswarm" | "public"): Manifest => ({
   ...chosenNames(schema),
   migrations: ["supabase/migrations/20260102000000_supaswarm.sql"],
   files: {},
+  starter: {},
   configPatch: null,
   configHash: "",
 });
@@ -78,6 +79,22 @@ Deno.test("a removal leaves the database as it was before the installation", asy
       const after = await readContents(sql);
       assert.deepEqual(after.filter((line) => !before.includes(line)), []);
       assert.deepEqual(before.filter((line) => !after.includes(line)), []);
+    });
+    await t.step(`from schema ${schema}, but what the project uses by now`, async () => {
+      await using server = await startNativeServer();
+      await using sql = openOne(server);
+      await run(sql, migrationText(release.migrations, chosenNames(schema)));
+      await run(
+        sql,
+        `select cron.schedule('own', '0 3 * * *', $$select net.http_get('https://example.com')$$)`,
+      );
+
+      await run(sql, removalSql(manifestFor(schema), release.objects));
+
+      const [left] = await sql`select string_agg(jobname, ' ') as jobs,
+        to_regprocedure('net.http_get(text, jsonb, jsonb, integer)') is not null as has_net,
+        to_regnamespace('pgmq') is null as has_no_queues from cron.job`;
+      assert.deepEqual({ ...left }, { jobs: "own", has_net: true, has_no_queues: true });
     });
     await t.step(`from schema ${schema}, unless the project uses the platform`, async () => {
       await using server = await startNativeServer();

@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { cacheFolder } from "../../stack/cache_folder.ts";
 import { copyMigratedCluster, copyPlatformCluster } from "../../stack/migrated_cluster.ts";
 import { isProcessAlive } from "../../stack/database/folder_lock.ts";
 import { type NativeCluster, startNativeCluster } from "../../stack/native/native_cluster.ts";
@@ -16,7 +17,7 @@ export interface NativeServer extends AsyncDisposable {
 }
 
 /** Where the suites cache prepared databases. */
-const CACHE = { cacheDir: join(PROJECT_ROOT, ".supaswarm", "cache"), log: () => {} };
+const CACHE = { cacheDir: await cacheFolder(), log: () => {} };
 
 /** A server's folder, named after the process that started the server. */
 const FOLDER_PREFIX = "supaswarm_native_";

@@ -115,7 +115,7 @@ export function subtaskIntent(seq: number): StepIntent {
 
 /** The subtask that a `create_subtask` step requests. */
 export function subtaskOf({ seq }: StepIntent): SubtaskRequest {
-  return { seq, agent: AGENT, input: "a part" };
+  return { seq, agent: AGENT, input: "a part", problem: null };
 }
 
 /**

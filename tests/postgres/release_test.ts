@@ -4,7 +4,7 @@ import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { readCatalogue } from "../../scripts/release/read_catalogue.ts";
 import { readSources } from "../../scripts/release/read_sources.ts";
 import { SCHEMA_VERSION } from "../../shared/platform/db/schema_version.ts";
-import type { Sql } from "../../shared/platform/db/sql_client.ts";
+import { createSql, type Sql } from "../../shared/platform/db/sql_client.ts";
 import { readMigrations } from "../../stack/migrations/read_migrations.ts";
 import { type NativeServer, startNativeServer } from "./native_server.ts";
 
@@ -74,7 +74,10 @@ Deno.test("releases", async (t) => {
       create type public.usage_line as (total int);
       create function public.cancel_task(id bigint) returns void language sql as '';
       create extension pg_cron;
-      select cron.schedule('supaswarm-tick', '* * * * *', 'select 1');`).simple();
+      select cron.schedule('supaswarm-tick', '* * * * *', 'select 1');
+      create extension vector with schema public;
+      create extension pgmq;
+      select pgmq.create('agent_tasks');`).simple();
       const before = await readCatalogue(taken.admin);
 
       await assert.rejects(applyReleases(taken.sql), (error: Error) => {
@@ -85,6 +88,8 @@ Deno.test("releases", async (t) => {
             "public.usage_line exists",
             "the function public.cancel_task() exists",
             "the cron job supaswarm-tick exists",
+            "the queue agent_tasks exists",
+            "the extension vector is in schema public instead of extensions",
           ]
         ) assert.ok(error.message.includes(clash), `${clash}: ${error.message}`);
         return true;
@@ -93,6 +98,29 @@ Deno.test("releases", async (t) => {
       assert.deepEqual(await readCatalogue(taken.admin), before);
     },
   );
+
+  await t.step("a project whose cron has stopped is warned", async () => {
+    await using stopped = await startNativeServer();
+    await stopped.sql.unsafe(`
+      create extension pg_cron;
+      select cron.schedule('often', '*/5 * * * *', 'select 1');
+    `).simple();
+    await stopped.admin`
+      insert into cron.job_run_details (jobid, username, start_time)
+      select jobid, username, now() - interval '1 day' from cron.job`;
+    const notices: string[] = [];
+    await using cleanUp = new AsyncDisposableStack();
+    const sql = createSql(stopped.cluster.url, {
+      maxConnections: 1,
+      applicationName: "installation",
+      reportNotice: ({ message }) => notices.push(message),
+    });
+    cleanUp.defer(() => sql.end());
+
+    await applyReleases(sql);
+
+    assert.equal(notices.filter((text) => /^Cron seems to have stopped/.test(text)).length, 1);
+  });
 
   await t.step("a second installation is refused with the version that is there", async () => {
     await assert.rejects(

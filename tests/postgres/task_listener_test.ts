@@ -64,6 +64,22 @@ Deno.test("a new task notifies nobody while the gate is closed", async () => {
   assert.deepEqual(after, before, "the task found the gate closed");
 });
 
+Deno.test("a listener behind a transaction pooler reports it and does not try", async () => {
+  const databaseUrl = "postgresql://nobody@127.0.0.1:1/none?pgbouncer=true";
+  const sql = createSql(databaseUrl, { maxConnections: 1, applicationName: "pooled" });
+  const events: string[] = [];
+  const sleep = () => Promise.reject(new Error("it waits for a notification"));
+
+  await createTaskListener({
+    databaseUrl,
+    sql,
+    clock: { ...isolateClock, sleep },
+    log: (_level, event) => void events.push(event),
+  })({ workerId: "w", onHint: () => {} }, new AbortController().signal);
+
+  assert.deepEqual(events, ["worker.not_listening"]);
+});
+
 Deno.test("a listener without notifications reports it once and tries again later", async () => {
   // Simulates a transaction pooler: the test notification never arrives.
   const mute = createSql("postgresql://nobody@127.0.0.1:1/none", {

@@ -36,6 +36,5 @@ const worker = swarm.startWorker({
       : { calls: [{ name: "complete_task", arguments: { output: SCHEMA_VERSION } }] },
   idleSeconds: 3_600,
   wallClockSeconds: 86_400,
-  isCpuLimited: false,
 });
 await worker.ended;

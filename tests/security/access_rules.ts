@@ -176,6 +176,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   operator_installation_checks: OPERATORS_OWN_VIEW,
   operator_eval_runs: OPERATORS_OWN_VIEW,
   operator_maintenance_failures: OPERATORS_OWN_VIEW,
+  operator_missing_scopes: OPERATORS_OWN_VIEW,
   operator_pulse: OPERATORS_OWN_VIEW,
   operator_queue_health: OPERATORS_OWN_VIEW,
   operator_releases: OPERATORS_OWN_VIEW,
@@ -200,11 +201,11 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   },
   user_provider_keys: {
     ...owned("user_id = $1", "credentials:write", "writes"),
-    hidden: ["vault_secret_name"],
+    hidden: ["vault_secret_name", "destination"],
   },
   user_tool_credentials: {
     ...owned("user_id = $1", "credentials:write", "writes"),
-    hidden: ["vault_secret_name"],
+    hidden: ["vault_secret_name", "destination"],
   },
   model_policies: OF_USER_OR_ALL,
   mcp_policies: OF_USER_OR_ALL,
@@ -236,6 +237,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
       "pin",
       "session",
       "was_listed",
+      "prepared_by",
     ],
   },
   mcp_tools_cache: owned(
@@ -452,6 +454,10 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
   },
   "list_tables()": { ...EACH_USER, arguments: none },
   "read_trace(uuid, jsonb, integer)": { ...OWNER_AND_OPENER, arguments: waitingJob },
+  "search_trace(uuid, text, jsonb, integer)": {
+    ...OWNER_AND_OPENER,
+    arguments: async (world) => ({ ...await waitingJob(world), p_text: "a" }),
+  },
   "read_events(uuid, text, integer, integer)": { ...OWNER_AND_OPENER, arguments: waitingTask },
   "read_answer(uuid)": { ...OWNER_AND_OPENER, arguments: waitingTask },
   "list_operator_acts(uuid)": { ...OWNER_AND_OPENER, arguments: waitingTask },
@@ -493,6 +499,10 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
   "operator_steps(uuid)": { ...OF_OPENERS, arguments: waitingTask },
   "operator_calls(uuid)": { ...OF_OPENERS, arguments: waitingTask },
   "operator_events(uuid)": { ...OF_OPENERS, arguments: waitingTask },
+  "operator_acknowledge_problems(jsonb, text)": {
+    ...OPERATORS_ALONE,
+    arguments: () => ({ p_problems: [{}], p_reason: "why" }),
+  },
   "operator_list_jobs(jsonb, jsonb, integer)": { ...OPERATORS_ALONE, arguments: none },
   "operator_job_counts(jsonb)": { ...OPERATORS_ALONE, arguments: none },
   "operator_save_definition(text, text, jsonb, jsonb, boolean)": {
@@ -577,6 +587,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
  * The functions of `private` that signed-in users execute: behind policies and public functions.
  */
 export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
+  "accepted_writes(oid)",
   "add_message(uuid, text, text, text)",
   "approve_statement(uuid, boolean)",
   "approve_tool_definition(uuid, text, text)",
@@ -592,9 +603,11 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "describe_enums(jsonb)",
   "describe_functions(jsonb)",
   "describe_indexes(jsonb)",
+  "describe_partitions(oid, jsonb)",
   "describe_relations(jsonb)",
   "describe_row_policies(jsonb)",
   "describe_schema(jsonb)",
+  "describe_types(jsonb)",
   "find_chat(text, boolean)",
   "fork_task(uuid, integer, jsonb)",
   "has_own_scope(text)",
@@ -621,6 +634,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "may_upload(text)",
   "missing_write_right(oid, text, jsonb)",
   "next_schedule_times(text, text, integer, timestamp with time zone)",
+  "operator_acknowledge_problems(jsonb, text)",
   "operator_activity(integer, integer)",
   "operator_acts()",
   "operator_agent_revisions()",
@@ -640,6 +654,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "operator_job_counts(jsonb)",
   "operator_list_jobs(jsonb, jsonb, integer)",
   "operator_maintenance_failures()",
+  "operator_missing_scopes()",
   "operator_open_job(uuid, text)",
   "operator_pulse()",
   "operator_queue_health()",
@@ -685,6 +700,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "save_ruleset(uuid, text, jsonb, integer)",
   "schema_version()",
   "search_documents(uuid, text, vector, text, integer, text, integer)",
+  "search_trace(uuid, text, jsonb, integer)",
   "set_approval(text, text, text, jsonb, text)",
   "set_provider_key(text, text)",
   "set_tool_credential(text, text)",
@@ -695,5 +711,6 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "usage_report(text, timestamp with time zone, timestamp with time zone, integer)",
   "view_definition(oid, jsonb)",
   "visible_relations(jsonb)",
+  "visible_types(jsonb)",
   "watch_task(uuid)",
 ];

@@ -172,9 +172,10 @@ async function rulesSteps(t: Deno.TestContext, stage: Stage): Promise<void> {
         "select public.respond_to_review($1::uuid, true, $2::text::jsonb)",
         [taskId, `{"arguments": {"to": "bob", "amount": ${amount}}}`],
       );
-    for (const amount of ["9007199254740993", "1e400", "5.00000000000000000001"]) {
+    for (const amount of ["9007199254740993", "5.00000000000000000001"]) {
       await assert.rejects(answerWith(amount), /what runs would not be what was approved/);
     }
+    await assert.rejects(answerWith("1e400"), /or have a number that programs cannot read/);
     await answerWith("9007199254740992");
     await untilTask(sql, taskId, "completed");
 

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { comparableMs, threadCpuMs } from "../../scripts/test/cpu_time.ts";
 
 /**
- * The longest time the event loop may block, in CPU time of its thread: three times the 50 ms that
- * one request may take. On a slow or busy machine the time is compared with that of other work.
+ * The longest time the event loop may block here, in CPU time of its thread. The product keeps
+ * within 200 ms on an idle machine. This is three times as long, because shared machines measure the
+ * same work twice as long at times; work that grows with the square of its input takes seconds.
  */
-export const MAX_STEP_MS = 150;
+export const MAX_STEP_MS = 600;
 /**
  * The longest time another caller's call may take meanwhile; where it takes long without anything
  * beside it, this many times as long.

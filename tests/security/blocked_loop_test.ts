@@ -239,9 +239,9 @@ Deno.test("no request or argument blocks an agent", async () => {
   };
   let turn = 0;
   const worker = swarm.startWorker({
-    tools: [tool],
-    // One worker serves all of them, and together they take more CPU than an isolate has.
+    // No isolate takes over from it.
     isCpuLimited: false,
+    tools: [tool],
     model: () => {
       const args = modelTurns[turn++];
       return args === undefined ? { text: "done" } : { calls: [ask("mail__send", args)] };

@@ -1,17 +1,27 @@
 import assert from "node:assert/strict";
+import { fitOutput } from "../../shared/engine/agent/fit_output.ts";
+import { messageOf } from "../../shared/gateway/mcp/call_result.ts";
+import { resourceUrl } from "../../shared/gateway/mcp/public_url.ts";
+import { isSameIssuer } from "../../shared/gateway/tools/credentials/oauth/issuer.ts";
+import { answerOfFailure } from "../../shared/gateway/tools/kinds/mcp/mcp_failure.ts";
+import { emptyTrace } from "../../shared/gateway/tools/kinds/mcp/mcp_fetch.ts";
+import { readBlock } from "../../shared/gateway/tools/kinds/mcp/reading/read_block.ts";
+import { renameProperties } from "../../shared/models/tool_schemas/property_names.ts";
 import { ANSWER_LIMITS, MESSAGE_LIMITS } from "../../shared/platform/json/json_limits.ts";
 import { parseJson } from "../../shared/platform/json/parse_json.ts";
 import { SseMeter } from "../../shared/platform/json/sse_meter.ts";
 import { NameHints } from "../../shared/platform/values/nearest_names.ts";
+import { parseVariants } from "../../shared/servers/catalog/parse_variants.ts";
 import { readFrontMatter } from "../../shared/servers/quoth/markdown/front_matter.ts";
 import { splitMarkdown } from "../../shared/servers/quoth/markdown/split_markdown.ts";
 import { classifySql } from "../../shared/servers/sql/classify_sql.ts";
+import { stripConstants } from "../../shared/servers/sql/context/strip_constants.ts";
 import type { LinkableTable } from "../../shared/servers/sql/linking/linkable_table.ts";
 import { indexTables, rankTables } from "../../shared/servers/sql/linking/rank_tables.ts";
 import { describeResults } from "../../shared/servers/sql/results/describe_results.ts";
 import { parseCsv } from "../../shared/servers/sql/results/parse_csv.ts";
 import { readResults } from "../../shared/servers/sql/results/read_results.ts";
-import { distinctNames } from "../../shared/servers/sql/results/result_table.ts";
+import { distinctNames, numberOf } from "../../shared/servers/sql/results/result_table.ts";
 import { resultsChart } from "../../shared/servers/sql/results/results_chart.ts";
 import {
   resultsCsv,
@@ -73,6 +83,38 @@ Deno.test("no text causes a long step of work in a parser", async (t) => {
   }
 });
 
+const RUN_CHARACTERS = 40_000;
+const runOf = (part: string) => part.repeat(RUN_CHARACTERS / part.length);
+
+/** Readers that look for characters at the end of a text, with a long run of them elsewhere. */
+const RUNS: Readonly<Record<string, () => unknown>> = {
+  "base64": () => readBlock({ type: "image", data: `${runOf("=")}a` }, "", []),
+  "an issuer": () => isSameIssuer(`https://a.example/${runOf("/")}a`, "https://a.example"),
+  "a resource": () => resourceUrl(new Request(`https://a.example/${runOf("/")}a`)),
+  "a property's name": () => renameProperties({ properties: { [`${runOf("_")}a`]: {} } }, /^a$/),
+  "a fence": () => fitOutput(`\`\`\`${runOf("\n")}`, { type: "object" }),
+  "variants": () => parseVariants(`${runOf("\n")}a`),
+  "a cell": () => numberOf(`${runOf("1")}a`),
+  "a message with a hint": () => messageOf({ text: `${runOf(".")}a hint`, hint: "hint" }),
+  "a learned statement": () => stripConstants(`select 1${runOf(" ")}, 2`),
+  "a refusal": () =>
+    answerOfFailure({
+      server: "tool",
+      credential: null,
+      error: Object.assign(new Error(runOf("tool ")), { code: -32602 }),
+      trace: emptyTrace(),
+    }),
+};
+
+Deno.test("no long run of a character causes a long step of work", async () => {
+  const slow: Record<string, number> = {};
+  for (const [name, read] of Object.entries(RUNS)) {
+    const stepMs = await longestStepMs(read);
+    if (stepMs > MAX_STEP_MS) slow[name] = Math.round(stepMs);
+  }
+  assert.deepEqual(slow, {}, "milliseconds of CPU time by reader");
+});
+
 Deno.test("no format of a result takes long", async () => {
   const formats = { resultsTable, resultsCsv, resultsJson, resultsChart, describeResults };
   const header = (count: number) => Array.from({ length: count }, () => "a").join();
@@ -102,6 +144,13 @@ Deno.test("a table has as many cells as an answer of execute_sql at most", () =>
   assert.throws(() => readResults(csv + "1\n".repeat(9)), /more than 50000 cells/);
   const objects = Array.from({ length: 300 }, (_, number) => ({ [`k${number}`]: 1 }));
   assert.throws(() => readResults(JSON.stringify(objects)), /more than 50000 cells/);
+});
+
+Deno.test("resultsJson() refuses rows that would each repeat long names", () => {
+  const table = readResults(`${"n".repeat(10_000)}\n${"1\n".repeat(1_000)}`);
+
+  assert.throws(() => resultsJson(table), /each row would repeat the long names/);
+  assert.equal(resultsCsv(table).split("\n").length, 1_002);
 });
 
 Deno.test("distinctNames() numbers equal names, also beside names with numbers", () => {

@@ -133,7 +133,8 @@ Deno.test("execute_sql runs only what its caller may run", async (t) => {
         "date",
         "bigint",
       ]);
-      assert.match(outcome.text, /^<untrusted_data /);
+      assert.match(JSON.stringify(outcome.content), /"text":"<untrusted_data /);
+      assert.doesNotMatch(outcome.text, /untrusted_data/);
     });
 
     await t.step("numbers that JSON does not have are texts, not nulls", async () => {
@@ -233,7 +234,7 @@ Deno.test("execute_sql runs only what its caller may run", async (t) => {
 
     await t.step("an error names SQLSTATE, position, fragment and the nearest column", async () => {
       const statement = "select prise from products";
-      const { answer } = await call(alice, { sql: statement, dry_run: false });
+      const { answer, outcome } = await call(alice, { sql: statement, dry_run: false });
 
       assert.equal(answer.error?.code, "SQL_FAILED");
       assert.equal(answer.statement_class, "read");
@@ -241,6 +242,10 @@ Deno.test("execute_sql runs only what its caller may run", async (t) => {
       assert.equal(answer.error?.position, statement.indexOf("prise"));
       assert.match(answer.error?.fragment ?? "", /^prise/);
       assert.deepEqual(answer.error?.nearest_names?.slice(0, 1), ["price"]);
+      const [recorded] = await sql`
+        select error_message from public.mcp_executions where id = ${outcome.executionId}`;
+      assert.match(recorded?.error_message, /^[^<]*prise[^<]*$/);
+      assert.doesNotMatch(recorded?.error_message, /\.\.( |$)/);
     });
 
     await t.step("a position counts as JavaScript does, also after an emoji", async () => {

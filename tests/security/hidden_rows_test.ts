@@ -19,11 +19,18 @@ const BANK = `
   create table public.vaults (id int primary key, code text not null);
   create table public.regions (name text, size int) partition by list (name);
   create table public.regions_north partition of public.regions for values in ('north');
+  create table public.clients (firm text, owner_id uuid) partition by list (firm);
+  create table public.clients_1 partition of public.clients for values in ('hidden & sons');
+  alter table public.clients enable row level security;
+  create policy own on public.clients to authenticated using (owner_id = auth.uid());
+  create table public.letters (firm text) partition by list (firm);
+  create table public.letters_1 partition of public.letters for values in ('hidden & sons');
   create view public.open_vaults as select id from public.vaults where code = 'open';
   create function public.account_list() returns setof public.accounts language sql stable
     as 'select * from public.accounts';
   grant select, insert, update, delete on public.accounts to authenticated;
-  grant select on public.branches, public.regions, public.open_vaults to authenticated;
+  grant select on public.branches, public.regions, public.clients, public.open_vaults to authenticated;
+  grant insert on public.letters to authenticated;
   grant select (id) on public.vaults to authenticated;
   insert into public.accounts (iban, owner_id)
     select 'DE' || n, gen_random_uuid() from generate_series(1, 500) as n;
@@ -162,6 +169,29 @@ Deno.test("no answer depends on rows that its caller may not see", async (t) => 
       assert.equal(branches?.row_estimate, 50);
       assert.deepEqual(bytesOf(accounts), ["object", "object"]);
       assert.deepEqual(bytesOf(branches), ["number"]);
+    },
+  );
+
+  await t.step(
+    "generate_schema has bounds only of tables that the caller sees in full",
+    async () => {
+      const tables = ["clients", "letters", "regions"];
+      const read = (format: string) =>
+        callSupabase(fixture, user, "generate_schema", { format, tables });
+      const { answer } = await read("json");
+
+      assert.deepEqual(
+        (answer.tables as JsonObject[]).map(({ partitions }) =>
+          (partitions as JsonObject[]).map(({ name, bound }) => `${name} ${bound}`)
+        ),
+        [["clients_1 null"], ["letters_1 null"], ["regions_north FOR VALUES IN ('north')"]],
+      );
+      for (const format of ["sql", "markdown"]) {
+        const { text } = await read(format);
+        assert.match(text, /clients_1/, format);
+        assert.match(text, /FOR VALUES IN \('north'\)/, format);
+        assert.doesNotMatch(text, /hidden/, format);
+      }
     },
   );
 

@@ -22,7 +22,7 @@ export const ESCAPED_TEXTS: Readonly<Record<string, string>> = {
 export const HOSTILE_VALUES: Readonly<Record<string, string>> = {
   "brackets without end": "[".repeat(4 * MIB),
   "objects without end": '{"a":'.repeat(800_000),
-  "brackets to the limit": "[".repeat(150) + "]".repeat(150),
+  "brackets to the limit": "[".repeat(60) + "]".repeat(60),
   "200,000 members": `{${numbered(200_000, "1")}}`,
   "members to the limit": `{${numbered(19_000, '"a"')}}`,
   "400,000 items": `[${repeated(400_000, "1")}]`,

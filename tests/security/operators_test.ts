@@ -76,7 +76,7 @@ Deno.test("only operators manage the jobs of all users", async (t) => {
 
   await t.step("the record names operator, action, target and reason", async () => {
     const { data: acts } = await operator.client.from("operator_acts")
-      .select("operator_id,act,owner_id,master_task_id,reason");
+      .select("operator_id,act,owner_id,master_task_id,reason").eq("operator_id", operator.id);
     const act = { operator_id: operator.id, owner_id: owner.id, master_task_id: jobId };
     assert.deepEqual(acts, [
       { ...act, act: "job.cancelled", reason: "It is not needed" },

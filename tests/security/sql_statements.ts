@@ -514,7 +514,7 @@ select 1::bit(8000000)
 select array_to_string(array_fill('x'::text, array[1000]), repeat('y', 1000))
 `,
   `select ${Array(201).fill("1.1").join(" * ")}, 1.1 * 1.1`,
-  `select ${Array(2_001).fill("1 + 1").join(", ")}`,
+  `select array[${Array(2_001).fill("1 + 1").join(", ")}]`,
   `select ${"row(".repeat(14)}'"'${")".repeat(14)}::text`,
   `select ${"(".repeat(14)}'x'::text${").quote_literal".repeat(14)}`,
   `select ${"quote_literal(".repeat(14)}''''${")".repeat(14)}`,

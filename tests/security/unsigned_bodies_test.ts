@@ -20,6 +20,8 @@ Deno.test("large unsigned bodies share a bounded part of the memory", async () =
     SUPABASE_JWKS: JSON.stringify({ keys: [] }),
     SUPASWARM_ALLOW_LOOPBACK: "true",
     SUPASWARM_GITHUB_API_URL: fixture.github.url,
+    // The test and the database use the same thread.
+    SUPASWARM_CPU_HARD_MS: "0",
   };
   const app = createQuothSyncApp(readConfig((name) => environment[name]), () => {});
   const post = (body: BodyInit, signature: string) =>

@@ -66,7 +66,7 @@ export const TABLES: WorstTexts = {
     `{"columns":["a"${fill(',"a"')(Math.min(characters, ITEMS * 2) - 30)}],"rows":[[1]${
       fill(",[1]")(Math.min(characters, ITEMS))
     }]}`,
-  "brackets": nested("[", "]", 190),
+  "brackets": nested("[", "]", 60),
 };
 
 const STATEMENTS: WorstTexts = {
@@ -149,8 +149,8 @@ export const WORST_VALUES: Readonly<Record<string, JsonValue>> = {
   "many items": many(ITEMS, () => 1),
   "many lists": many(ITEMS, () => []),
   "many objects": many(ITEMS, () => ({})),
-  "deep lists": JSON.parse("[".repeat(190) + "]".repeat(190)),
-  "deep objects": JSON.parse('{"a":'.repeat(190) + "1" + "}".repeat(190)),
+  "deep lists": JSON.parse("[".repeat(60) + "]".repeat(60)),
+  "deep objects": JSON.parse('{"a":'.repeat(60) + "1" + "}".repeat(60)),
   "a long number": 10 ** 300,
   "a long text": "a@".repeat(450_000),
   "long names": record(many(14, (number) => `${number}${"n".repeat(64_000)}`), 1),

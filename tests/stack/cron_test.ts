@@ -5,7 +5,7 @@ import { testsSharing } from "../shared_fixture.ts";
 import { type DatabaseFixture, openDatabaseFixture } from "./database_fixture.ts";
 
 /** Long enough for every statement but one, even on a busy machine. */
-const STATEMENT_LIMIT_MS = 2_000;
+const STATEMENT_LIMIT_MS = 4_000;
 
 const databaseTest = testsSharing(() =>
   openDatabaseFixture({ statementLimitMs: STATEMENT_LIMIT_MS })

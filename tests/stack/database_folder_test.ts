@@ -96,12 +96,10 @@ Deno.test("a start ends the busy database process that a killed stack left behin
   stack.kill("SIGKILL");
   await stack.status;
 
-  const startedAt = performance.now();
   await using fixture = await openDatabaseFixture({ dataDir });
 
   const [row] = await waitFor(() => fixture.sql`select count(*)::int as count from kept`);
-  assert.deepEqual(row, { count: 1 });
-  assert.ok(performance.now() - startedAt < 90_000, "it waited for the statement of 100 s");
+  assert.deepEqual(row, { count: 1 }, "it did not wait for the statement of a day");
 });
 
 databaseTest(

@@ -50,7 +50,11 @@ export async function startGatewayFixture(
     log,
     functions: {
       fetch: (name, request) =>
-        Promise.resolve(Response.json({ name, path: new URL(request.url).pathname })),
+        Promise.resolve(
+          name === "events"
+            ? manyEvents()
+            : Response.json({ name, path: new URL(request.url).pathname }),
+        ),
     },
     realtime: { fetch: (request) => Promise.resolve(upgradeEcho(request)) },
   });
@@ -78,6 +82,12 @@ export async function startGatewayFixture(
       unprotect();
     },
   };
+}
+
+function manyEvents(): Response {
+  return new Response("data: tick\n\n".repeat(100), {
+    headers: { "content-type": "text/event-stream" },
+  });
 }
 
 /** A Realtime that echoes; the real one has its own tests. */

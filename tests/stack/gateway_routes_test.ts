@@ -76,6 +76,27 @@ Deno.test("each path leads to its service", async (t) => {
     assert.equal(preflight.headers.get("access-control-allow-headers"), "apikey, x-custom");
   });
 
+  await t.step(
+    "JSON is compressed for callers that accept it, streams of events are not",
+    async () => {
+      const encodingOf = async (path: string, accepted: string) => {
+        const answer = await fetch(url + path, {
+          headers: { apikey: keys.publishableKey, "accept-encoding": accepted },
+        });
+        const text = await answer.text();
+        return { encoding: answer.headers.get("content-encoding"), text };
+      };
+      const plain = await encodingOf("/auth/v1/settings", "identity");
+
+      for (const accepted of ["gzip", "br"]) {
+        const { encoding, text } = await encodingOf("/auth/v1/settings", accepted);
+        assert.deepEqual([encoding, text], [accepted, plain.text]);
+        assert.equal((await encodingOf("/functions/v1/events", accepted)).encoding, null);
+      }
+      assert.equal(plain.encoding, null);
+    },
+  );
+
   await t.step("a body over the limit is refused", async () => {
     const big = new Uint8Array(2 * 1024 * 1024);
     const answer = await fetch(`${url}/auth/v1/signup`, {

@@ -33,6 +33,9 @@ async function errorCode(response: Response): Promise<string> {
   return (await response.json()).error.code;
 }
 
+/** Long enough that an isolate on a busy machine answers a ping within it. */
+const BLOCKED_MS = 1_500;
+
 Deno.test("an uncaught error fails the request in flight, and a new isolate serves the next one", async () => {
   await using fixture = await startHost({ lives: LIVES });
   const first = await (await fixture.get("lives")).text();
@@ -121,11 +124,11 @@ Deno.test("an endless loop is ended at the wall clock limit while a new isolate 
 });
 
 Deno.test("an isolate in an endless loop is detected and ended, a waiting one is not", async () => {
-  await using fixture = await startHost({ lives: LIVES }, { blockedMs: 500 });
+  await using fixture = await startHost({ lives: LIVES }, { blockedMs: BLOCKED_MS });
   const first = await (await fixture.get("lives")).text();
 
   const hanging = fixture.get("lives", "/hang");
-  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  await new Promise((resolve) => setTimeout(resolve, 2.5 * BLOCKED_MS));
   assert.equal(await (await fixture.get("lives")).text(), first);
   const looping = await fixture.get("lives", "/loop");
 
@@ -136,7 +139,7 @@ Deno.test("an isolate in an endless loop is detected and ended, a waiting one is
 });
 
 Deno.test("an endless loop affects no other function, and uses no processor after its end", async () => {
-  await using fixture = await startHost({ lives: LIVES, other: LIVES }, { blockedMs: 500 });
+  await using fixture = await startHost({ lives: LIVES, other: LIVES }, { blockedMs: BLOCKED_MS });
   const other = fixture.get("other", "/later");
   await (await other).text();
 
@@ -148,7 +151,7 @@ Deno.test("an endless loop affects no other function, and uses no processor afte
 });
 
 Deno.test("a request without an answer in time is FUNCTION_TIMEOUT and affects no other", async () => {
-  await using fixture = await startHost({ lives: LIVES }, { requestTimeoutMs: 1_000 });
+  await using fixture = await startHost({ lives: LIVES }, { requestTimeoutMs: 3_000 });
   // The first requests may wait longer than that for the start of the isolate.
   const first = await waitFor(async () => {
     const answer = await fixture.get("lives");

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { SUPABASE_CLI } from "../../client/command/supabase_cli.ts";
 import { join } from "node:path";
 import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { openDatabaseFixture } from "./database_fixture.ts";
@@ -34,7 +35,7 @@ Deno.test("the Supabase CLI finds nothing pending after applyMigrations(), and c
 /** Runs the real CLI and returns its output. */
 async function supabase(cwd: string, args: readonly string[]): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command("npx", {
-    args: ["-y", "supabase@3.1.0", ...args],
+    args: ["-y", SUPABASE_CLI, ...args],
     cwd,
     env: { SUPABASE_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
   }).output();

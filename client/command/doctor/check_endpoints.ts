@@ -1,30 +1,59 @@
+import { connectionReason } from "../errors/explain_error.ts";
 import type { Manifest } from "../project/manifest.ts";
-import { type Check, nothingIn } from "./check.ts";
+import type { Check } from "./check.ts";
 
 const TIMEOUT_MS = 30_000;
 
-/** Checks that the functions of an installation are deployed at a project's address. */
-export async function checkEndpoints(url: string, { functions }: Manifest): Promise<Check[]> {
-  const missing: string[] = [];
-  for (const name of Object.values(functions)) {
-    const problem = await problemOf(`${url.replace(/\/+$/, "")}/functions/v1/${name}`);
-    if (problem !== null) missing.push(`${name}: ${problem}`);
+/**
+ * Checks that the functions of an installation are deployed at a project's address.
+ *
+ * @param deploy What deploys them, for the remedy.
+ */
+export async function checkEndpoints(
+  url: string,
+  { functions }: Manifest,
+  deploy: string,
+): Promise<Check[]> {
+  const unreachable = await reachProblem(url);
+  if (unreachable !== null) {
+    const remedy = "Correct the address, or start the project.";
+    return [{ claim: `A project answers at ${url}`, problem: unreachable, remedy }];
   }
-  return [nothingIn(
-    "All functions are deployed",
-    missing,
-    "Run npx supabase functions deploy --use-api, one deployment at a time.",
-  )];
+  const namesByProblem = new Map<string, string[]>();
+  for (const name of Object.values(functions)) {
+    const problem = await problemOf(`${url}/functions/v1/${name}`);
+    if (problem !== null) {
+      namesByProblem.set(problem, [...namesByProblem.get(problem) ?? [], name]);
+    }
+  }
+  const problems = [...namesByProblem].map(([problem, names]) => `${names.join(", ")}: ${problem}`);
+  return [{
+    claim: "All functions are deployed",
+    problem: problems.length === 0 ? null : problems.join("; "),
+    remedy: `Check that ${url} is your Supabase project. If it is: ${deploy}`,
+  }];
+}
+
+/** Why nothing answers at the address; null if something does. */
+async function reachProblem(url: string): Promise<string | null> {
+  try {
+    await request(url);
+    return null;
+  } catch (error) {
+    const reason = connectionReason(error);
+    if (reason === null) throw error;
+    return reason;
+  }
 }
 
 /** Each function answers a request without a key, with a refusal that has a request's id. */
 async function problemOf(url: string): Promise<string | null> {
-  try {
-    const answer = await fetch(url, { method: "POST", signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const text = await answer.text();
-    if (answer.headers.has("x-request-id") && answer.status < 500) return null;
-    return `${answer.status} ${text.slice(0, 120)}`;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
+  const { status, headers, text } = await request(url);
+  if (headers.has("x-request-id") && status < 500) return null;
+  return `${status} ${text.slice(0, 120).replaceAll(/\s+/g, " ").trim()}`;
+}
+
+async function request(url: string) {
+  const answer = await fetch(url, { method: "POST", signal: AbortSignal.timeout(TIMEOUT_MS) });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
 }

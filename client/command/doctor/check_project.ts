@@ -1,6 +1,7 @@
 import { changedFiles, type Manifest, MODULES_PATH } from "../project/manifest.ts";
 import { parseConfig, type Project } from "../project/project.ts";
 import type { Release } from "../release/release.ts";
+import { supabaseCommand } from "../supabase_cli.ts";
 import { type Check, nothingIn } from "./check.ts";
 
 /** Checks the files of an installation. */
@@ -19,7 +20,7 @@ export async function checkProject(
     },
     nothingIn(
       "No installed file was edited",
-      await changedFiles(project.root, manifest),
+      await changedFiles(project.root, manifest.files),
       `Restore them with git, or run npx supaswarm upgrade --force. ${MODULES_PATH} is generated.`,
     ),
     {
@@ -27,7 +28,10 @@ export async function checkProject(
       problem: api?.schemas?.includes(manifest.schema) === false
         ? `[api] schemas of supabase/config.toml has ${api.schemas.join(", ")}`
         : null,
-      remedy: "Add it there; on a hosted project run npx supabase config push, or add it under " +
+      remedy:
+        `Add it there; on a hosted project run ${
+          supabaseCommand("config push")
+        }, or add it under ` +
         "Project Settings, Data API.",
     },
     nothingIn(

@@ -1,4 +1,4 @@
-import { CommandError } from "../command_error.ts";
+import { CommandError } from "../errors/command_error.ts";
 import type { ReleaseFunction } from "../release/release.ts";
 
 const PREFIX = "supaswarm-";

@@ -1,5 +1,5 @@
 import { createTwoFilesPatch } from "../deps.ts";
-import type { FileChange } from "../project/file_changes.ts";
+import type { FileChange, NewFile } from "../project/file_changes.ts";
 import { hashOf, type Manifest, MANIFEST_PATH, MODULES_PATH } from "../project/manifest.ts";
 import { CONFIG_PATH, FUNCTIONS_PATH, type Project } from "../project/project.ts";
 import { type ChosenNames, fillNames } from "../release/fill_names.ts";
@@ -20,11 +20,16 @@ const newConfig = (name: string) =>
     name.toLowerCase().replaceAll(/[^a-z0-9-]+/g, "-").replaceAll(/^-+|-+$/g, "") || "project"
   }"\n\n[db]\nmajor_version = 17\n`;
 
-/** Plans the files of a release for a project that does not have it. */
+/**
+ * Plans the files of a release for a project that does not have it.
+ *
+ * @param starter Files that belong to the project from then on.
+ */
 export function planInstall(
   project: Project,
   release: Release,
   names: ChosenNames,
+  starter: readonly NewFile[],
   now: Date = new Date(),
 ): InstallPlan {
   const migration = {
@@ -42,6 +47,7 @@ export function planInstall(
     ...names,
     migrations: [migration.path],
     files: hashes([migration, ...code]),
+    starter: hashes(starter),
     configHash: hashOf(config),
     configPatch: project.config === null
       ? null
@@ -53,6 +59,7 @@ export function planInstall(
       migration,
       { path: CONFIG_PATH, text: config },
       ...code,
+      ...starter,
       { path: MANIFEST_PATH, text: manifestText(manifest) },
     ],
   };

@@ -3,12 +3,14 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { CommandError } from "../command_error.ts";
+import { CommandError } from "../errors/command_error.ts";
 import { installedManifest } from "../project/installed_manifest.ts";
 import { compareVersions } from "../../compare_versions.ts";
 import { DENO_VERSION } from "./deno_version.ts";
 import { downloadProblem } from "./download_problem.ts";
+import { endTogether, exitCodeOf, passSignals } from "./pass_signals.ts";
 import { PROGRAMS } from "./programs.ts";
+import { showDownloads } from "./show_downloads.ts";
 import { writePrograms } from "./write_programs.ts";
 
 /** Prints which Deno this is, and where. */
@@ -32,7 +34,7 @@ export async function runProgram(
   const manifest = await installedManifest(root, `run supaswarm ${name}`);
   const deno = await findDeno();
   const folder = await writePrograms(root, SOURCE, manifest, {
-    prepare: (folder) => downloadPackages(deno, folder),
+    prepare: (folder) => downloadPackages(deno, folder, args),
   });
   const entry = join(folder, PROGRAMS[name]?.entry ?? "");
   const child = spawn(
@@ -46,17 +48,19 @@ export async function runProgram(
       entry,
       ...args,
     ],
-    { cwd: root, stdio: "inherit", env: { ...process.env, DENO_NO_PACKAGE_JSON: "1" } },
+    {
+      cwd: root,
+      stdio: "inherit",
+      env: { ...process.env, DENO_NO_PACKAGE_JSON: "1" },
+      // The terminal would send it the same Ctrl-C a second time.
+      detached: PROGRAMS[name]?.endsInOrder === true && process.platform !== "win32",
+    },
   );
-  // The terminal sends Ctrl-C to both; the program decides when it ends.
-  process.on("SIGINT", () => {});
-  for (const signal of ["SIGTERM", "SIGHUP"] as const) {
-    process.on(signal, () => child.kill(signal));
-  }
+  passSignals(child);
   await new Promise<void>((resolve, reject) => {
     child.on("error", (cause) => reject(denoMissing(cause)));
-    child.on("exit", (code) => {
-      process.exitCode = code ?? 1;
+    child.on("exit", (code, signal) => {
+      process.exitCode = code ?? (signal === null ? 1 : exitCodeOf(signal));
       resolve();
     });
   });
@@ -79,23 +83,40 @@ async function findDeno(): Promise<string> {
 }
 
 /** Downloads what the programs import. @throws CommandError `PACKAGES_UNREACHABLE` */
-async function downloadPackages(deno: string, folder: string): Promise<void> {
+async function downloadPackages(
+  deno: string,
+  folder: string,
+  args: readonly string[],
+): Promise<void> {
   const entries = Object.values(PROGRAMS).map(({ entry }) => join(folder, entry));
-  await outputOf(deno, ["cache", "--config", join(folder, "deno.json"), ...entries]);
+  const shown = showDownloads(args);
+  try {
+    await outputOf(deno, ["cache", "--config", join(folder, "deno.json"), ...entries], shown.add);
+  } finally {
+    shown.end();
+  }
 }
 
 /** What a command prints that may download. @throws CommandError */
-async function outputOf(command: string, args: readonly string[]): Promise<string> {
+async function outputOf(
+  command: string,
+  args: readonly string[],
+  onPrinted: (text: string) => void = () => {},
+): Promise<string> {
+  const running = promisify(execFile)(command, args, {
+    env: { ...process.env, DENO_NO_PACKAGE_JSON: "1", NO_COLOR: "1" },
+  });
+  const release = endTogether(running.child);
+  running.child.stderr?.on("data", onPrinted);
   try {
-    const { stdout } = await promisify(execFile)(command, args, {
-      env: { ...process.env, DENO_NO_PACKAGE_JSON: "1", NO_COLOR: "1" },
-    });
-    return stdout;
+    return (await running).stdout;
   } catch (cause) {
     const { code, stderr = "" } = cause as { code: unknown; stderr?: string };
     if (code === "ENOENT") throw denoMissing(cause);
     const { message, hint } = downloadProblem(stderr);
     throw new CommandError("PACKAGES_UNREACHABLE", message, hint, { cause });
+  } finally {
+    release();
   }
 }
 

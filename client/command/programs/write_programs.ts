@@ -2,11 +2,9 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { Manifest } from "../project/manifest.ts";
-import { readOptional } from "../project/project.ts";
+import { readOptional } from "../project/read_files.ts";
+import { DATA_FOLDER } from "../project/running_stack.ts";
 import { fillNames } from "../release/fill_names.ts";
-
-/** Folder of what the programs need and keep in a project; git ignores it. */
-export const DATA_FOLDER = ".supaswarm";
 
 /** The configuration under which the programs run, whatever the project's own says. */
 const DENO_JSON = JSON.stringify({

@@ -1,4 +1,4 @@
-import { CommandError } from "../command_error.ts";
+import { CommandError } from "../errors/command_error.ts";
 import { uncommittedFiles } from "./git_tree.ts";
 
 const MAX_NAMED = 5;

@@ -1,7 +1,8 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { CommandError } from "../command_error.ts";
+import { CommandError } from "../errors/command_error.ts";
 import { parseToml } from "../deps.ts";
+import { listNames, readOptional } from "./read_files.ts";
 
 /** A Supabase project's folder, as far as the command needs it. */
 export interface Project {
@@ -22,14 +23,18 @@ export const FUNCTIONS_PATH = "supabase/functions";
 /** Reads a project's folder, which may be empty. */
 export async function readProject(root: string): Promise<Project> {
   const config = await readOptional(join(root, CONFIG_PATH));
-  const names = (await list(join(root, MIGRATIONS_PATH))).filter((name) => name.endsWith(".sql"));
+  const names = (await listNames(join(root, MIGRATIONS_PATH))).filter((name) =>
+    name.endsWith(".sql")
+  );
   const migrations = await Promise.all(
     names.sort().map(async (name): Promise<[string, string]> => {
       const path = `${MIGRATIONS_PATH}/${name}`;
       return [path, await readFile(join(root, path), "utf8")];
     }),
   );
-  const folders = (await list(join(root, FUNCTIONS_PATH))).filter((name) => !/^[_.]/.test(name));
+  const folders = (await listNames(join(root, FUNCTIONS_PATH))).filter((name) =>
+    !/^[_.]/.test(name)
+  );
   return {
     root,
     name: basename(root),
@@ -57,24 +62,5 @@ export function parseConfig(text: string): SupabaseConfig {
       "Correct the file and run the command again.",
       { cause },
     );
-  }
-}
-
-/** A file's text; null if it does not exist. */
-export async function readOptional(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
-}
-
-async function list(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
   }
 }

@@ -1,11 +1,27 @@
-/** Whether something of the project uses an extension in a way that Postgres does not track. */
-const USES: Readonly<Record<string, string>> = {
-  pg_cron: "select from cron.job",
-  pgmq: "select from pgmq.meta",
-  supabase_vault: "select from vault.secrets",
-  pg_net:
-    "select from pg_catalog.pg_proc where prosrc ~ '\\mnet\\.http_' and pronamespace <> 'net'::regnamespace",
-};
+/** A use of an extension by the project that Postgres does not track. */
+interface Use {
+  readonly extension: string;
+  /** Returns rows if there is such a use. */
+  readonly query: string;
+  /** A table of another extension that the query reads, which may be missing. */
+  readonly reads?: string;
+}
+
+const USES: readonly Use[] = [
+  { extension: "pg_cron", query: "select from cron.job" },
+  { extension: "pgmq", query: "select from pgmq.meta" },
+  { extension: "supabase_vault", query: "select from vault.secrets" },
+  {
+    extension: "pg_net",
+    query:
+      "select from pg_catalog.pg_proc where prosrc ~ '\\mnet\\.http_' and pronamespace <> 'net'::regnamespace",
+  },
+  {
+    extension: "pg_net",
+    query: "select from cron.job where command ~ '\\mnet\\.http_'",
+    reads: "cron.job",
+  },
+];
 
 /** SQL that remembers the extensions which the installation has created. */
 export function noteCreatedExtensions(inner: string): string {
@@ -16,13 +32,14 @@ select name from ${inner}.created_extensions;`;
 /** SQL that drops the noted extensions unless something else uses them. */
 export function dropCreatedExtensions(): string {
   // Postgres plans a query when it first runs it, and each of these needs its extension.
-  const checks = Object.entries(USES).map(([name, query]) =>
-    `    if v_name = '${name}' then
+  const checks = USES.map(({ extension, query, reads }) => {
+    const exists = reads === undefined ? "" : ` and to_regclass('${reads}') is not null`;
+    return `    if v_name = '${extension}'${exists} then
       if exists (${query}) then
         continue;
       end if;
-    end if;`
-  );
+    end if;`;
+  });
   return `do $$
 declare
   v_name text;

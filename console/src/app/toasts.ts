@@ -1,5 +1,6 @@
 import { readonly, ref } from "vue";
 import { toRequestError } from "../project/request_error.ts";
+import { withHint } from "../../../shared/platform/errors/with_hint.ts";
 
 /** A short message about an event. */
 export interface Toast {
@@ -23,7 +24,7 @@ export function showSuccess(text: string): void {
 /** Reports a failure; the message stays until the user dismisses it. */
 export function showFailure(error: unknown): void {
   const { message, hint, code } = toRequestError(error);
-  show({ text: hint === null ? message : `${message}. ${hint}`, tone: "bad", code });
+  show({ text: withHint(message, hint), tone: "bad", code });
 }
 
 export function dismissToast(id: number): void {

@@ -1,4 +1,5 @@
 import MarkdownIt, { type Token } from "markdown-it";
+import { laidOutJson } from "../format/json_in_text.ts";
 import { withoutFences } from "../format/untrusted_text.ts";
 import { sanitizeHtml } from "./sanitize_html.ts";
 
@@ -12,19 +13,25 @@ const DIRECTED = new Set([
 ]);
 
 /**
- * Renders Markdown from untrusted authors as safe HTML. Headings of the text begin at `level` and
- * skip none, so that they continue those of the page.
+ * Renders Markdown from untrusted authors as safe HTML; a text that is JSON becomes a block of code.
+ * Headings of the text begin at `level` and skip none, so that they continue those of the page.
  */
 export function renderMarkdown(text: string, level: number): string {
-  const tokens = markdown.parse(withoutFences(text), {});
+  const own = withoutFences(text);
+  const json = laidOutJson(own);
+  if (json !== null) {
+    return sanitizeHtml(`<pre><code>${markdown.utils.escapeHtml(json)}</code></pre>`);
+  }
+  const tokens = markdown.parse(own, {});
   const headings = tokens.filter(({ type }) => /^heading_/.test(type));
   const used = [...new Set(headings.map(({ tag }) => tag))].sort();
   for (const token of headings) token.tag = `h${Math.min(level + used.indexOf(token.tag), 6)}`;
   for (const token of tokens) {
     if (DIRECTED.has(token.type)) token.attrSet("dir", "auto");
-    // The policy of the page forbids styles.
+    // The policy of the page forbids styles, and reports them also while they are sanitized.
     const alignment = /^text-align:(\w+)$/.exec(String(token.attrGet("style")))?.[1];
-    if (alignment !== undefined) token.attrSet("align", alignment);
+    const others = (token.attrs ?? []).filter(([name]) => name !== "style");
+    if (alignment !== undefined) token.attrs = [...others, ["align", alignment]];
   }
   return sanitizeHtml(markdown.renderer.render(tokens, markdown.options, {}));
 }

@@ -39,6 +39,15 @@ describe("renderMarkdown()", () => {
     });
   }
 
+  test("shows a text that is JSON as code, whatever its values look like", () => {
+    const text = JSON.stringify({ note: "**bold** <img src=x onerror=alert(1)>", id: 1 });
+    const host = shown(renderMarkdown(text, 2));
+    expect(host.querySelector("pre code")?.textContent).toBe(
+      '{\n  "note": "**bold** <img src=x onerror=alert(1)>",\n  "id": 1\n}',
+    );
+    expect(host.querySelector("img, strong")).toBeNull();
+  });
+
   test("opens links elsewhere without a referrer", () => {
     const link = shown(renderMarkdown("[docs](https://example.com)", 2)).querySelector("a");
     expect(link?.getAttribute("rel")).toBe("noopener noreferrer nofollow");

@@ -1,5 +1,7 @@
 import type { Json, JsonObject } from "../../../client/mod.ts";
 
+export { readableJson } from "../../../client/json_text.ts";
+
 /** Text that was parsed as JSON, or the parse error. */
 export type JsonReading =
   | { readonly kind: "value"; readonly value: Json }
@@ -13,11 +15,6 @@ export function readJsonText(text: string): JsonReading {
     const reason = error instanceof Error ? error.message : String(error);
     return { kind: "problem", message: `This is not valid JSON: ${reason}` };
   }
-}
-
-/** Formats a value as indented JSON. */
-export function prettyJson(value: unknown): string {
-  return JSON.stringify(value, null, 2) ?? "";
 }
 
 /** Whether a value is an object, and no list. */

@@ -37,17 +37,40 @@ export function formatCost(microUsd: number | null | undefined): string {
   }).format(usd);
 }
 
+const SHORT_COST = new Intl.NumberFormat("en", {
+  style: "currency",
+  currency: "USD",
+  notation: "compact",
+  maximumSignificantDigits: 3,
+});
+
+/** Formats millionths of a US dollar with three digits, for a narrow column. */
+export function formatShortCost(microUsd: number | null | undefined): string {
+  return microUsd === null || microUsd === undefined ? "–" : SHORT_COST.format(microUsd / MICRO);
+}
+
 /** Formats a duration in at most two units. */
 export function formatDuration(durationMs: number | null | undefined): string {
-  if (durationMs === null || durationMs === undefined || Number.isNaN(durationMs)) return "–";
-  if (durationMs < 1_000) return `${Math.max(0, Math.round(durationMs))} ms`;
+  return inUnits(durationMs, { ms: " ms", s: " s", min: " min", h: " h", d: " d" });
+}
+
+/** The same for a narrow column, such as `3m 11s`. */
+export function formatShortDuration(durationMs: number | null | undefined): string {
+  return inUnits(durationMs, { ms: "ms", s: "s", min: "m", h: "h", d: "d" });
+}
+
+type TimeUnits = Readonly<Record<"ms" | "s" | "min" | "h" | "d", string>>;
+
+function inUnits(durationMs: number | null | undefined, { ms, s, min, h, d }: TimeUnits): string {
+  if (durationMs === null || durationMs === undefined || !Number.isFinite(durationMs)) return "–";
+  if (durationMs < 1_000) return `${Math.max(0, Math.floor(durationMs))}${ms}`;
   const seconds = durationMs / 1_000;
-  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.floor(seconds)}${s}`;
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  if (minutes < 60) return `${minutes}${min} ${Math.floor(seconds % 60)}${s}`;
   const hours = Math.floor(minutes / 60);
-  if (hours < 24) return `${hours} h ${minutes % 60} min`;
-  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+  if (hours < 24) return `${hours}${h} ${minutes % 60}${min}`;
+  return `${Math.floor(hours / 24)}${d} ${hours % 24}${h}`;
 }
 
 /** Formats a size in bytes with binary units. */

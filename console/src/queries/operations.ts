@@ -119,16 +119,6 @@ export interface InstalledRelease {
   readonly installed_at: string;
 }
 
-/** A setting that will make tasks fail or lack a tool. */
-export interface ConfigurationProblem {
-  readonly kind: string;
-  readonly name: string;
-  readonly field: string;
-  /** Completes the sentence that begins with the field. */
-  readonly problem: string;
-  readonly hint: string;
-}
-
 /** An action of an operator, as operators see it. */
 export interface RecordedAct {
   readonly id: number;
@@ -140,13 +130,14 @@ export interface RecordedAct {
   readonly tool_slug: string | null;
   readonly tool_name: string | null;
   readonly reason: string | null;
-  /** Of a definition: which one. Of a key: its name. Of scopes: what they were and are. */
+  /** Of a definition: which one. Of a key: its name. Of scopes: what they were and are. Of problems: which. */
   readonly details: {
     readonly kind?: string;
     readonly slug?: string;
     readonly name?: string;
     readonly before?: readonly string[];
     readonly after?: readonly string[];
+    readonly problems?: readonly { readonly kind: string; readonly name: string }[];
   };
 }
 
@@ -174,6 +165,10 @@ export interface Alert {
   readonly value: number | null;
   /** Null: it is not raised. */
   readonly raised_at: string | null;
+  /** The first check of a raised alert that was not above; the next such check clears it. */
+  readonly below_since: string | null;
+  /** When it was last cleared; null while it is raised. */
+  readonly cleared_at: string | null;
 }
 
 /** The jobs of all users in one interval. */
@@ -233,7 +228,6 @@ interface OperatorRows {
   operator_servers: ServerLine;
   operator_tool_definitions: WaitingDefinition;
   operator_retiring_models: RetiringModel;
-  operator_configuration_problems: ConfigurationProblem;
   operator_acts: RecordedAct;
   operator_alerts: Alert;
   operator_pulse: Pulse;

@@ -19,6 +19,8 @@ export interface ProjectKey {
   /** Stored by `mcps:sync`, and changed only there. */
   readonly is_from_file: boolean;
   readonly used_by: readonly string[];
+  /** Hosts of what uses it. */
+  readonly sent_to: readonly string[];
 }
 
 /** The scopes of an account, of one of its OAuth clients, or (null) the default. */

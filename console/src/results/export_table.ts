@@ -22,7 +22,7 @@ export function tableToJson({ columns, rows }: ResultTable): string {
   const objects = rows.map((row) =>
     Object.fromEntries(columns.map(({ name }, index) => [name, row[index] ?? null]))
   );
-  return JSON.stringify(objects, null, 2);
+  return JSON.stringify(objects);
 }
 
 export function tableToMarkdown({ columns, rows }: ResultTable): string {

@@ -34,7 +34,8 @@ function tableOfColumns(columns: readonly unknown[], rows: readonly unknown[][])
       const name = typeof column === "string"
         ? column
         : String((column as { name?: unknown })?.name);
-      return { name, kind: kindOf(rows.map((row) => row[index])) };
+      const declared = KINDS_OF_TYPES.get(String((column as { type?: unknown })?.type));
+      return { name, kind: declared ?? kindOf(rows.map((row) => row[index])) };
     }),
     rows,
   };
@@ -50,6 +51,16 @@ function tableOfObjects(list: readonly unknown[]): ResultTable | null {
     rows,
   };
 }
+
+/** Types of PostgreSQL whose values may be text: numbers that JSON would change, such as 12.50. */
+const KINDS_OF_TYPES: ReadonlyMap<string, TableColumn["kind"]> = new Map([
+  ...["smallint", "integer", "bigint", "numeric", "real", "double precision"].map((type) =>
+    [type, "number"] as const
+  ),
+  ...["date", "timestamp without time zone", "timestamp with time zone"].map((type) =>
+    [type, "time"] as const
+  ),
+]);
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/;
 

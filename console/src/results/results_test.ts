@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { tableToCsv, tableToJson, tableToMarkdown } from "./export_table.ts";
 import { findTable } from "./find_table.ts";
-import { chartOfTable, drawableColumns } from "./chart_of_table.ts";
 import { FailureStreaks, failureStreaks } from "./failure_streak.ts";
 
 describe("findTable()", () => {
@@ -50,26 +49,6 @@ describe("exports", () => {
     const lines = tableToMarkdown(table).trimEnd().split("\n");
     expect(lines).toHaveLength(4);
     expect(lines[3]).toContain("two<br>lines \\| and a bar");
-  });
-});
-
-describe("the chart of a table", () => {
-  const table = findTable([{ id: 1, agent: "a", cost: 5 }, { id: 2, agent: "b", cost: null }]);
-  if (table === null) throw new Error("No table found");
-
-  test("charts numbers against the column that names the rows", () => {
-    expect(drawableColumns(table)).toEqual([0, 2]);
-    expect(chartOfTable(table, 2)).toEqual({
-      name: "cost",
-      labels: ["a", "b"],
-      amounts: [5, null],
-    });
-  });
-
-  test("is not offered if there is nothing to compare", () => {
-    expect(drawableColumns({ ...table, rows: table.rows.slice(0, 1) })).toEqual([]);
-    const many = Array.from({ length: 500 }, () => table.rows[0] ?? []);
-    expect(drawableColumns({ ...table, rows: many })).toEqual([]);
   });
 });
 

@@ -1,8 +1,11 @@
+import { isMarkdown } from "../format/is_markdown.ts";
+import { jsonInText } from "../format/json_in_text.ts";
+import { withoutFences } from "../format/untrusted_text.ts";
 import { cellText, findTable, type ResultTable } from "./find_table.ts";
 
 /** How a JSON value is laid out for a reader. */
 export type ValueLayout =
-  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "text" | "markdown"; readonly text: string }
   | { readonly kind: "list"; readonly items: readonly string[] }
   | { readonly kind: "facts"; readonly facts: readonly (readonly [string, unknown])[] }
   | { readonly kind: "table"; readonly table: ResultTable }
@@ -13,8 +16,10 @@ const MOST_PARTS = 100;
 /** Facts inside facts are indented; deeper ones leave no room for their values. */
 const MOST_LEVELS = 3;
 
-/** The layout of a value at a level, which is 1 for the whole value. */
-export function layoutOf(value: unknown, level: number): ValueLayout {
+/** The layout of a value at a level, which is 1 for the whole value. Text may be JSON or Markdown. */
+export function layoutOf(given: unknown, level: number): ValueLayout {
+  const value = typeof given === "string" ? jsonInText(withoutFences(given)) ?? given : given;
+  if (typeof value === "string" && isMarkdown(value)) return { kind: "markdown", text: value };
   if (typeof value !== "object" || value === null) return { kind: "text", text: textOf(value) };
   if (Array.isArray(value)) {
     if (value.length <= MOST_PARTS && value.every(isScalar)) {

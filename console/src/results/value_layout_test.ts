@@ -17,6 +17,16 @@ test("layoutOf() chooses text, facts, a list or a table, and JSON for what nests
   expect(layoutOf({ deep: 1 }, 4).kind).toBe("json");
 });
 
+test("layoutOf() lays out a text that is JSON or Markdown as what it is", () => {
+  expect(layoutOf('{"words":1200}', 1)).toEqual({ kind: "facts", facts: [["words", 1200]] });
+  expect(layoutOf('[{"id":1610521604143693812}]', 2)).toMatchObject({
+    kind: "table",
+    table: { rows: [["1610521604143693812"]] },
+  });
+  expect(layoutOf("# Review\n\n- [x] audited", 2).kind).toBe("markdown");
+  expect(layoutOf("{not json}", 1).kind).toBe("text");
+});
+
 test("a context is laid out, and its JSON is there on demand", () => {
   const value = { words: 1200, isDraft: true, tags: ["a", "b"], author: { name: "Ada" } };
   const view = mount(ValueView, { props: { value, label: "Context" } });

@@ -167,6 +167,35 @@ describe("SchemaForm", () => {
     expect(fieldKind({ $ref: "#" }, { $ref: "#" }).kind).toBe("json");
   });
 
+  test("switches an optional value that is on by default off with one click, and back", async () => {
+    const schema: JsonSchema = {
+      type: "object",
+      properties: {
+        enabled: { type: "boolean", default: true },
+        watch: { type: "boolean" },
+        isPaid: { type: "boolean" },
+      },
+      required: ["isPaid"],
+    };
+    const { form, value } = openForm(schema);
+    const choicesOf = (path: string) => form.findAll(`[data-path="${path}"] label:has(input)`);
+    const chosen = (path: string) =>
+      choicesOf(path).filter((one) => (one.find("input").element as HTMLInputElement).checked)
+        .map((one) => one.text());
+    const choose = async (path: string, text: string) =>
+      await choicesOf(path).find((one) => one.text() === text)?.find("input").setValue();
+
+    expect(choicesOf("/enabled").map((one) => one.text())).toEqual(["On", "Off", "Default (On)"]);
+    expect(choicesOf("/watch").map((one) => one.text())).toEqual(["On", "Off", "Not set"]);
+    expect(choicesOf("/isPaid").map((one) => one.text())).toEqual(["On", "Off"]);
+    expect(chosen("/enabled")).toEqual(["Default (On)"]);
+    await choose("/enabled", "Off");
+    expect(value()).toEqual({ isPaid: false, enabled: false });
+    expect(chosen("/enabled")).toEqual(["Off"]);
+    await choose("/enabled", "Default (On)");
+    expect(value()).toEqual({ isPaid: false });
+  });
+
   test("shows a problem beside its field, whatever the field's name", () => {
     const schema: JsonSchema = {
       type: "object",

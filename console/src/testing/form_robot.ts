@@ -94,11 +94,9 @@ async function enterPlain(form: VueWrapper, value: Json, path: string): Promise<
     }
     return;
   }
-  const box = own('input[type="checkbox"]')[0];
-  if (box !== undefined && typeof value === "boolean") {
-    // An unset checkbox looks unchecked, and must be clicked to set false.
-    (box.element as HTMLInputElement).checked = value;
-    return await box.trigger("change");
+  const choices = own('input[type="radio"]');
+  if (choices.length > 0 && typeof value === "boolean") {
+    return await choices[value ? 0 : 1]?.trigger("change");
   }
   if (control === undefined) return;
   if (control.element instanceof HTMLSelectElement) {

@@ -4,12 +4,12 @@ import { flushPromises, mount, RouterLinkStub, type VueWrapper } from "@vue/test
 import { expect, vi } from "vitest";
 import { json, openFakeProject } from "./fake_project.ts";
 
-/** Mounts a component, and waits until its only request has been answered with these rows. */
+/** Mounts a component, and waits until its request is answered with these rows, others with none. */
 export async function mountAnswered(
   component: Component,
   { path, rows }: { readonly path: string; readonly rows: readonly unknown[] },
 ): Promise<VueWrapper> {
-  const project = openFakeProject(() => json(rows));
+  const project = openFakeProject((request) => json(request.path === path ? rows : []));
   const queryClient = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const wrapper = mount(component, {
     global: {

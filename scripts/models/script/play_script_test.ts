@@ -18,6 +18,7 @@ function playWith(
   messages: readonly ScriptedMessage[],
 ): ScriptedAnswer {
   return playScript(readScript(script, "hello.script.yaml", yaml), {
+    agent: "hello",
     model: "demo",
     system: "You greet.",
     messages,

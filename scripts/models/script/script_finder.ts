@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import type { YamlModule } from "../../deps.ts";
 import type { FindAgent } from "../model_server.ts";
-import { MissingScript, ScriptError } from "../script_error.ts";
+import { MissingScript } from "../script_error.ts";
 import type { ScriptedAgent } from "../scripted_agent.ts";
 import { playScript } from "./play_script.ts";
 import { readScript } from "./read_script.ts";
@@ -12,55 +12,32 @@ export interface ScriptSources {
   readonly folder: string;
   /** Agents that a program plays, unless a file does. */
   readonly programs: readonly ScriptedAgent[];
-  /** Returns the slugs of the agents to which a system prompt belongs. */
-  readonly agentsOf: (system: string) => Promise<readonly string[]>;
   readonly yaml: YamlModule;
 }
 
 /**
- * Creates the search for the script of a request: `<slug>.script.yaml` in the folder of the agents,
- * read anew each time.
+ * Creates the search for the script of a request: `<slug>.script.yaml` of the agent that asks,
+ * whatever its prompt, read anew each time.
  */
-export function createScriptFinder(
-  { folder, programs, agentsOf, yaml }: ScriptSources,
-): FindAgent {
-  return async ({ system }) => {
-    const slugs = await agentsOf(system);
-    const found = await Promise.all(slugs.map(findAgent));
-    const [agent, ...others] = found.filter((one) => one !== undefined);
-    if (agent === undefined) throw missingScript(slugs);
-    if (others.length === 0) return agent;
-    const names = [agent, ...others].map(({ name }) => name).join(" and ");
-    throw new ScriptError(
-      `the agents ${names} have the same prompt, so it is not known whose script answers. Change ` +
-        "the prompt of one",
-    );
-  };
-
-  async function findAgent(slug: string): Promise<ScriptedAgent | undefined> {
-    const fileName = fileNameOf(slug);
-    const text = await readOptional(join(folder, fileName));
-    if (text === null) return programs.find(({ name }) => name === slug);
+export function createScriptFinder({ folder, programs, yaml }: ScriptSources): FindAgent {
+  return async ({ agent: slug }) => {
+    if (slug === null) {
+      throw new MissingScript("only agents have scripts, and this request is for a tool");
+    }
+    const file = basename(`${slug}.script.yaml`);
+    const text = await readOptional(join(folder, file));
+    const fileName = `${basename(folder)}/${file}`;
+    const program = programs.find(({ name }) => name === slug);
+    if (text === null && program !== undefined) return program;
+    if (text === null) {
+      throw new MissingScript(`the agent ${slug} has no script. Write ${fileName}`);
+    }
     return {
       name: slug,
       plays: () => true,
-      answer: (request) =>
-        playScript(readScript(text, `${basename(folder)}/${fileName}`, yaml), request),
+      answer: (request) => playScript(readScript(text, fileName, yaml), request),
     };
-  }
-
-  function missingScript(slugs: readonly string[]): MissingScript {
-    const files = slugs.map((slug) => `${basename(folder)}/${fileNameOf(slug)}`).join(" or ");
-    return new MissingScript(
-      slugs.length === 0
-        ? "the system prompt of the request is that of no agent"
-        : `the agent ${slugs.join(" or ")} has no script. Write ${files}`,
-    );
-  }
-}
-
-function fileNameOf(slug: string): string {
-  return `${slug}.script.yaml`;
+  };
 }
 
 async function readOptional(path: string): Promise<string | null> {

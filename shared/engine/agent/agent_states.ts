@@ -18,7 +18,10 @@ export interface StateParts {
   readonly outputSchema?: JsonObject;
   readonly mustComplete?: boolean;
   readonly maxTurns?: number;
+  readonly maxContinuations?: number;
+  readonly maxTokens?: number;
   readonly windowTokens?: number;
+  readonly modelMaxTokens?: number;
   readonly fileFacts?: Readonly<Record<string, FileFacts>>;
   readonly guardrails?: TaskContext["guardrails"];
   readonly untried?: readonly number[];
@@ -43,7 +46,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
         depth: 0,
         stored_bytes_left: null,
         attempts: 0,
-        works_alone: false,
+        runs_exclusively: false,
         deliveries: 1,
         traceparent: null,
         tracestate: null,
@@ -58,16 +61,19 @@ export function stateOf(parts: StateParts = {}): AgentState {
         system_prompt: "You write.",
         model: null,
         temperature: 0.7,
-        max_tokens: null,
+        max_tokens: parts.maxTokens ?? null,
         reasoning_effort: null,
         provider_tools: [...parts.providerTools ?? []],
+        input_schema: null,
         output_schema: null,
         must_complete: parts.mustComplete ?? false,
+        max_continuations: parts.maxContinuations ?? 3,
         max_turns: parts.maxTurns ?? null,
       },
       provider_rules: parts.providerRules ?? {},
       provider: null,
       window_tokens: parts.windowTokens ?? 128_000,
+      model_max_tokens: parts.modelMaxTokens ?? null,
       fallbacks: [],
       guardrails: [...parts.guardrails ?? []],
       skills: [...skills],
@@ -108,6 +114,17 @@ export function modelDone(seq: number, calls: readonly ModelToolCall[] = [], tex
     input: null,
     output: { text, tool_calls: [...calls], finish_reason },
   };
+}
+
+/** A model call whose answer was cut at the output limit, and how it follows an earlier one. */
+export function modelCut(
+  seq: number,
+  calls: readonly ModelToolCall[] = [],
+  text = "",
+  input: ModelStep["input"] = null,
+): ModelStep {
+  const output = { text, tool_calls: [...calls], finish_reason: "length" as const };
+  return { ...modelDone(seq), input, output: { ...output, cut_at_tokens: 100 } };
 }
 
 /** A started model call without an answer. */

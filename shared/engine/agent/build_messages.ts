@@ -5,17 +5,28 @@ import type { FileFacts } from "../../models/llm/file_tokens.ts";
 import type { ModelAnswer, ModelFile, ModelMessage } from "../../models/llm/model_port.ts";
 import { z } from "../../vendor/zod.js";
 import { type CompletionTerms, judgePlainAnswer } from "./completion.ts";
+import { cutAnswerMessage, isCut, joinCutTurns } from "./cut_turn.ts";
 import { checkedMessage } from "./guardrails.ts";
+import { repetitionNotices } from "./repeated_calls.ts";
 import { type ResultFile, shownFiles } from "./result_files.ts";
 import { isErrorResult, resultText } from "./result_text.ts";
+import { retiredTurns } from "./retired_turns.ts";
 import { summaryMessage } from "./summary_prompt.ts";
 import type { LeftOut, Step } from "./task_context.ts";
-import { isPlainAnswer, lastMessageSeq, readTurns, type Turn, type TurnCall } from "./turns.ts";
+import {
+  isFollowUp,
+  isPlainAnswer,
+  lastMessageSeq,
+  readTurns,
+  type Turn,
+  type TurnCall,
+} from "./turns.ts";
 
-/** Longest result that is never shortened. */
-const MAX_WHOLE_CHARS = 1_500;
-const HEAD_CHARS = 800;
-const TAIL_CHARS = 400;
+/** What is left of a long result that is shortened. */
+export const SHORT_RESULT_CHARS = 1_200;
+const HEAD_SHARE = 2 / 3;
+/** A result is not shortened by less than this share. */
+const LEAST_SHORTENING = 0.2;
 
 /** Options of a prompt that contains the whole transcript. */
 export const NOTHING_LEFT_OUT: LeftOut = { results_through: 0, summary_seq: null };
@@ -24,6 +35,10 @@ export const NOTHING_LEFT_OUT: LeftOut = { results_through: 0, summary_seq: null
 export interface MessageOptions {
   /** Parts of the transcript to shorten or summarize. @default nothing */
   readonly leftOut?: LeftOut;
+  /** What is left of a long result that is shortened. @default {@linkcode SHORT_RESULT_CHARS} */
+  readonly resultChars?: number;
+  /** The same for the last turn, whose files stay. @default as for the other turns */
+  readonly lastTurnChars?: number;
   /**
    * Adds a result's step to its text, for a reader that must cite it. @default the unchanged text
    */
@@ -35,7 +50,8 @@ export interface MessageOptions {
 /**
  * Rebuilds the conversation from the transcript: the task, then each turn's answer, the results of
  * its calls in call order, and the messages with which the user continued the task. Unfinished
- * turns are omitted. User messages are never changed.
+ * turns are omitted, as are those after which the task failed and was retried. User messages are
+ * never changed.
  */
 export function buildMessages(
   input: JsonValue,
@@ -43,19 +59,41 @@ export function buildMessages(
   terms: CompletionTerms,
   options: MessageOptions = {},
 ): readonly ModelMessage[] {
-  const { leftOut = NOTHING_LEFT_OUT, label = (text) => text, fileFacts = new Map() } = options;
+  const {
+    leftOut = NOTHING_LEFT_OUT,
+    resultChars = SHORT_RESULT_CHARS,
+    lastTurnChars,
+    label = (text) => text,
+    fileFacts = new Map(),
+  } = options;
   const summary = summaryOf(steps, leftOut);
   const lastSeq = lastMessageSeq(steps);
-  const turns = new Map(readTurns(steps).map((turn) => [turn.modelSeq, turn]));
+  const turns = readTurns(steps);
+  const retired = retiredTurns(turns);
+  const kept = new Map(
+    turns.flatMap((turn, index) =>
+      retired.has(turn) ? [] : [[turn.modelSeq, { turn, next: turns[index + 1] }]]
+    ),
+  );
+  const answers = new Map(joinCutTurns(turns).map(({ modelSeq, output }) => [modelSeq, output]));
   const resultsThrough = leftOut.results_through;
-  const shown = shownFiles(steps, Math.max(resultsThrough, summary.through));
-  const reading = { terms, lastSeq, resultsThrough, label, shown };
+  const lastTurnSeq = lastTurnChars === undefined ? Infinity : turns.at(-1)?.modelSeq ?? 0;
+  const filesThrough = Math.min(resultsThrough, lastTurnSeq);
+  const shown = shownFiles(steps, Math.max(filesThrough, summary.through));
+  const charsLeft = (seq: number) => {
+    if (seq > resultsThrough) return Infinity;
+    return lastTurnChars !== undefined && seq > lastTurnSeq ? lastTurnChars : resultChars;
+  };
+  const notices = repetitionNotices(turns);
+  const reading = { terms, answers, lastSeq, charsLeft, label, shown, notices };
   const messagesOf = (step: Step): readonly ModelMessage[] => {
     if (step.kind === "user") {
       return [userMessage(checkedMessage(steps, step.seq, step.input), fileFacts)];
     }
-    const turn = turns.get(step.seq);
-    return turn === undefined || step.seq <= summary.through ? [] : turnMessages(turn, reading);
+    const found = kept.get(step.seq);
+    return found === undefined || step.seq <= summary.through
+      ? []
+      : turnMessages(found.turn, found.next, reading);
   };
   return [
     userMessage(checkedMessage(steps, 0, input), fileFacts),
@@ -80,26 +118,48 @@ function summaryOf(steps: readonly Step[], { summary_seq }: LeftOut): SummaryInP
 
 interface TurnReading {
   readonly terms: CompletionTerms;
+  /** The answers, each with the whole text of its parts if one before it was cut. */
+  readonly answers: ReadonlyMap<number, ModelAnswer | null>;
   /** The last user message: it closed the turns before it, so their results never arrive. */
   readonly lastSeq: number;
-  readonly resultsThrough: number;
+  /** What is left of a long result, by step. */
+  readonly charsLeft: (seq: number) => number;
   readonly label: (text: string, seq: number) => string;
   /** Files to show to the model, by step. */
   readonly shown: ReadonlyMap<number, readonly ResultFile[]>;
+  /** Added to results, by step. */
+  readonly notices: ReadonlyMap<number, string>;
 }
 
-function turnMessages(turn: Turn, reading: TurnReading): readonly ModelMessage[] {
-  const { terms } = reading;
-  if (turn.output === null) return [];
+function turnMessages(
+  turn: Turn,
+  next: Turn | undefined,
+  reading: TurnReading,
+): readonly ModelMessage[] {
+  const { output } = turn;
+  if (output === null) return [];
+  if (isPlainAnswer(turn) && isAskedToGoOn(turn, next, reading)) {
+    const reply: ModelMessage = { role: "user", text: cutAnswerMessage(turn) };
+    // Some APIs refuse a message that says nothing.
+    return output.text.trim() === "" ? [reply] : [assistantMessage(output), reply];
+  }
   return [
-    assistantMessage(turn.output),
-    ...turn.calls.flatMap((call) => toolMessages(call, reading)),
-    ...(isPlainAnswer(turn) ? returnedAnswer(turn.output.text, terms) : []),
+    assistantMessage(output),
+    ...turn.calls.flatMap((call) => toolMessages(call, turn, reading)),
+    ...(isPlainAnswer(turn) ? returnedAnswer(turn, reading) : []),
   ];
 }
 
-function returnedAnswer(text: string, terms: CompletionTerms): readonly ModelMessage[] {
-  const verdict = judgePlainAnswer(text, terms);
+/** Whether the turn was cut, and the next call follows it. */
+function isAskedToGoOn(turn: Turn, next: Turn | undefined, { lastSeq }: TurnReading): boolean {
+  return isCut(turn) && (next === undefined ? turn.modelSeq > lastSeq : isFollowUp(next));
+}
+
+function returnedAnswer(
+  { modelSeq }: Turn,
+  { answers, terms }: TurnReading,
+): readonly ModelMessage[] {
+  const verdict = judgePlainAnswer(answers.get(modelSeq)?.text ?? "", terms);
   return verdict.kind === "returned" ? [{ role: "user", text: verdict.message }] : [];
 }
 
@@ -134,9 +194,9 @@ function filePathsOf(input: JsonValue): readonly string[] {
 
 const filePaths = z.array(z.string());
 
-/** A user's input as text. */
+/** A user's input as text. Compact, because lines multiply the length of deep values. */
 export function inputText(input: JsonValue): string {
-  return typeof input === "string" ? input : JSON.stringify(input, null, 2);
+  return typeof input === "string" ? input : JSON.stringify(input);
 }
 
 /**
@@ -144,31 +204,37 @@ export function inputText(input: JsonValue): string {
  * from.
  */
 function assistantMessage(
-  { finish_reason: _stop, reasoning: _thoughts, provider_tool_calls: _used, ...answer }:
-    ModelAnswer,
+  {
+    finish_reason: _stop,
+    cut_at_tokens: _limit,
+    reasoning: _thoughts,
+    provider_tool_calls: _used,
+    unread: _unread,
+    ...answer
+  }: ModelAnswer,
 ): ModelMessage {
   return { role: "assistant", ...answer };
 }
 
 function toolMessages(
   { seq, call, step }: TurnCall,
-  { lastSeq, resultsThrough, label, shown }: TurnReading,
+  { isRetried }: Turn,
+  { lastSeq, charsLeft, label, shown, notices }: TurnReading,
 ): readonly ModelMessage[] {
   const { call_id, name } = call;
   const files = (shown.get(seq) ?? []).map(toModelFile);
   if (step === null || step.state === "started") {
-    return seq < lastSeq ? [{ role: "tool", call_id, name, text: NEVER_MADE, is_error: true }] : [];
+    return seq < lastSeq || isRetried
+      ? [{ role: "tool", call_id, name, text: NEVER_MADE, is_error: true }]
+      : [];
   }
+  const text = resultText(step, (whole) => shortenResult(whole, seq, charsLeft(seq)));
+  const notice = notices.get(seq);
   return [{
     role: "tool",
     call_id,
     name,
-    text: label(
-      seq <= resultsThrough
-        ? resultText(step, (text) => shortenResult(text, seq))
-        : resultText(step),
-      seq,
-    ),
+    text: label(notice === undefined ? text : `${text}\n\n${notice}`, seq),
     is_error: isErrorResult(step),
     ...(files.length === 0 ? {} : { files }),
   }];
@@ -179,9 +245,10 @@ function toModelFile({ path, media_type: mediaType, bytes }: ResultFile): ModelF
 }
 
 /** An old result without its middle part, which `recall_result` can read again. */
-function shortenResult(text: string, seq: number): string {
-  if (text.length <= MAX_WHOLE_CHARS) return text;
-  const left = text.length - HEAD_CHARS - TAIL_CHARS;
-  const note = `[${left} characters omitted; recall_result {"step": ${seq}} reads them again]`;
-  return `${text.slice(0, HEAD_CHARS)}\n${note}\n${text.slice(-TAIL_CHARS)}`;
+function shortenResult(text: string, seq: number, toChars: number): string {
+  if (text.length * (1 - LEAST_SHORTENING) <= toChars) return text;
+  const headChars = Math.round(toChars * HEAD_SHARE);
+  const note = `[${text.length - toChars} characters omitted; ` +
+    `recall_result {"step": ${seq}, "offset": ${headChars}} reads them again]`;
+  return `${text.slice(0, headChars)}\n${note}\n${text.slice(headChars - toChars)}`;
 }

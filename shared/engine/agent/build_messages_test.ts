@@ -9,7 +9,7 @@ const ANY = { outputSchema: null, mustComplete: false };
 Deno.test("buildMessages() starts with the input, an object as JSON", () => {
   assert.deepEqual(buildMessages("Write", [], ANY), [{ role: "user", text: "Write" }]);
   assert.deepEqual(buildMessages({ topic: "tides" }, [], ANY), [
-    { role: "user", text: '{\n  "topic": "tides"\n}' },
+    { role: "user", text: '{"topic":"tides"}' },
   ]);
 });
 
@@ -77,7 +77,7 @@ Deno.test("buildMessages() fences a subtask's output, but not a person's answer 
   ], ANY);
 
   const texts = messages.flatMap((message) => message.role === "tool" ? [message.text] : []);
-  assert.match(texts[0] ?? "", /^\{\n {2}"approved": true/);
+  assert.match(texts[0] ?? "", /^\{"approved":true/);
   assert.equal(texts[1], "# Skill");
   assert.match(texts[2] ?? "", /^<untrusted_data source="subtask">[^]*&lt;\/untrusted_data>/);
 });

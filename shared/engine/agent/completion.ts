@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
 import { fitOutput } from "./fit_output.ts";
 import type { StepResult } from "./step_result.ts";
-import { errorResult } from "./step_result.ts";
+import { errorCodeOf, errorResult } from "./step_result.ts";
 import type { Agent, TaskContext } from "./task_context.ts";
 import { isPlainAnswer, type Turn } from "./turns.ts";
 
@@ -73,14 +73,10 @@ export function returnedResults(turns: readonly Turn[], terms: CompletionTerms):
     isPlainAnswer(turn)
       ? judgePlainAnswer(turn.output?.text ?? "", terms).kind === "returned"
       : turn.calls.some(({ call, step }) =>
-        call.name === "complete_task" && isMisfit(step?.output ?? null)
+        call.name === "complete_task" &&
+        errorCodeOf(step?.output ?? null) === "OUTPUT_SCHEMA_MISMATCH"
       )
   ).length;
-}
-
-function isMisfit(output: JsonValue | null): boolean {
-  return typeof output === "object" && output !== null && "error_code" in output &&
-    output.error_code === "OUTPUT_SCHEMA_MISMATCH";
 }
 
 function describe(issues: readonly string[]): string {

@@ -1,15 +1,9 @@
 import { definedOnly } from "../../platform/values/defined_only.ts";
 import type { ErrorBody } from "../../platform/errors/swarm_error.ts";
 import { isJsonObject, type JsonValue } from "../../platform/values/json.ts";
-import type {
-  AnswerForm,
-  ModelApi,
-  ModelMessage,
-  ModelTool,
-  ProviderTool,
-} from "../../models/llm/model_port.ts";
+import type { ProviderTool } from "../../models/llm/model_port.ts";
 import type { AgentState } from "./agent_state.ts";
-import { buildMessages, inputText } from "./build_messages.ts";
+import { buildPrompt, buildSummaryPrompt, FINAL_ANSWER, type Prompt } from "./build_prompt.ts";
 import {
   type CompletionTerms,
   completionTerms,
@@ -17,11 +11,11 @@ import {
   MAX_CORRECTIONS,
   returnedResults,
 } from "./completion.ts";
-import type { MeasuredPrompt } from "./estimate_tokens.ts";
+import { callAfterCut, followUpOf, isCut, joinCutTurns, judgeCutTurn } from "./cut_turn.ts";
 import { fitOutput } from "./fit_output.ts";
-import { fitPrompt, type SummarySpan } from "./fit_prompt.ts";
-import { checkedMessage, type GuardrailCheck, judge } from "./guardrails.ts";
-import { offerTools, type ToolOffer } from "./offer_tools.ts";
+import { fitPrompt } from "./fit_prompt.ts";
+import { type GuardrailCheck, judge } from "./guardrails.ts";
+import { offerTools } from "./offer_tools.ts";
 import { planTurn } from "./plan_turn.ts";
 import type {
   CallIntent,
@@ -31,15 +25,14 @@ import type {
   SubtaskCall,
 } from "./planned_call.ts";
 import { chooseProviderTools } from "./provider_tools_review.ts";
-import { isRejected } from "./step_result.ts";
-import { systemModelTools } from "./system_tools.ts";
-import { systemPrompt } from "./system_prompt.ts";
-import { summaryPrompt } from "./summary_prompt.ts";
+import { repetitionFailure } from "./repeated_calls.ts";
+import { errorCodeOf, isRejected } from "./step_result.ts";
 import type { Agent, LeftOut, Step } from "./task_context.ts";
 import {
   isPlainAnswer,
   isSummary,
   lastMessageSeq,
+  lastRun,
   nextModelSeq,
   readTurns,
   type Turn,
@@ -47,24 +40,6 @@ import {
 
 /** Consecutive turns with only invalid calls after which the task fails. */
 const MAX_UNUSABLE_TURNS = 3;
-
-/** The result of a task as `complete_task` accepts it. */
-const FINAL_ANSWER = { tool: "complete_task", argument: "output" } as const;
-
-/** A prompt, independent of provider and settings. */
-export interface Prompt {
-  readonly system: string;
-  readonly messages: readonly ModelMessage[];
-  readonly tools: readonly ModelTool[];
-  /** The same for all prompts of the task, because each prompt extends the previous one. */
-  readonly cacheKey: string;
-  /** The API of the first provider; absent if there is no provider. */
-  readonly api?: ModelApi;
-  /** The argument that holds the final answer, if a tool call carries it. */
-  readonly streamedArgument: { readonly tool: string; readonly argument: string };
-  /** The schema that an answer without a tool call must match. */
-  readonly output?: AnswerForm;
-}
 
 /** What a task does next. */
 export type Decision =
@@ -74,6 +49,10 @@ export type Decision =
     readonly seq: number;
     readonly prompt: Prompt;
     readonly leftOut: LeftOut;
+    /** The step whose text the answer continues, because it was cut at the output limit. */
+    readonly continues?: number;
+    /** The output limit of this call instead of the agent's; null: as much as the model can write. */
+    readonly maxTokens?: number | null;
     /** The first offer of a task that searches for tools, to be recorded with this call. */
     readonly firstOffer?: readonly string[];
     /** Tools that the model's provider runs. */
@@ -126,14 +105,41 @@ export function decide(state: AgentState): Decision {
 }
 
 function decideUnchecked(state: AgentState): Decision {
-  const begunBy = lastMessageSeq(state.steps);
-  const turns = readTurns(state.steps).filter(({ modelSeq }) => modelSeq > begunBy);
+  const turns = joinCutTurns(turnsOfRun(state), completionTerms(state.context).outputSchema);
   const turn = turns.at(-1);
   if (state.context.agent === null) return fail("AGENT_NOT_FOUND", AGENT_GONE);
-  if (turn === undefined) return callModel(state, begunBy + 1);
+  if (turn === undefined) return callModel(state, lastMessageSeq(state.steps) + 1);
   if (turn.output === null) return callModel(state, turn.modelSeq);
-  if (isPlainAnswer(turn)) return afterPlainAnswer(state, turns, turn);
+  if (isPlainAnswer(turn)) {
+    if (turn.isRetried) return callModel(state, nextModelSeq(turn));
+    return afterCutTurn(state, turn, state.context.agent) ?? afterPlainAnswer(state, turns, turn);
+  }
   return afterCalls(state, turns, turn);
+}
+
+/** The turns since the last message of the user and the last retry, as they were recorded. */
+function turnsOfRun({ steps }: AgentState): readonly Turn[] {
+  const begunBy = lastMessageSeq(steps);
+  return lastRun(readTurns(steps)).filter((turn) => turn.begunBy === begunBy);
+}
+
+/** @returns null for a whole turn. */
+function afterCutTurn(state: AgentState, turn: Turn, agent: Agent): Decision | null {
+  if (!isCut(turn)) return null;
+  const { max_turns: maxTurns } = agent;
+  const hasTurnsLeft = maxTurns === null || endedTurns(state) < maxTurns;
+  const terms = { ...completionTerms(state.context), ...agent, hasTurnsLeft };
+  const verdict = judgeCutTurn(turnsOfRun(state), turn, terms);
+  switch (verdict?.kind) {
+    case "asked":
+      return callModel(state, nextModelSeq(turn));
+    case "accepted":
+      return { kind: "finish", output: verdict.output, completion: null };
+    case "incomplete":
+      return fail("MODEL_OUTPUT_CUT", verdict.reason);
+    case undefined:
+      return null;
+  }
 }
 
 /** Guardrails check the result before the task ends. */
@@ -210,7 +216,7 @@ function afterReturnedResult(
 }
 
 function afterCalls(state: AgentState, turns: readonly Turn[], turn: Turn): Decision {
-  const open = planTurn(turn, state);
+  const open = planTurn(turns, state);
   const subtasks = open.filter((call) => call.kind === "subtask");
   const unspawned = subtasks.filter(({ intent }) => !state.spawned.has(intent.seq));
   if (unspawned.length > 0) return { kind: "spawn", calls: unspawned };
@@ -220,11 +226,14 @@ function afterCalls(state: AgentState, turns: readonly Turn[], turn: Turn): Deci
   if (question !== undefined) return { kind: "review", call: question };
   if (subtasks.length > 0) return { kind: "park", awaited: subtasks.map(({ intent }) => intent) };
 
+  if (turn.isRetried) return callModel(state, nextModelSeq(turn));
   const completion = open.find((call) => call.kind === "completion") ??
     recordedCompletion(turn, completionTerms(state.context));
   if (completion !== undefined) {
     return { kind: "finish", output: completion.output, completion: completion.intent };
   }
+  const afterCut = state.context.agent && afterCutTurn(state, turn, state.context.agent);
+  if (afterCut !== null) return afterCut;
   const refusal =
     turn.calls.find(({ call, step }) => call.name === "complete_task" && step?.state === "failed")
       ?.step?.output ?? null;
@@ -237,6 +246,8 @@ function afterCalls(state: AgentState, turns: readonly Turn[], turn: Turn): Deci
   if (unusableTurnsInARow(turns) >= MAX_UNUSABLE_TURNS) {
     return fail("MODEL_OUTPUT_INVALID", UNUSABLE_CALLS);
   }
+  const repetition = repetitionFailure(turns);
+  if (repetition !== null) return { kind: "fail", error: repetition };
   return callModel(state, nextModelSeq(turn));
 }
 
@@ -277,13 +288,15 @@ function callModel(state: AgentState, firstSeq: number): Decision {
     return fail("TURNS_EXCEEDED", turnsSpent(agent.max_turns));
   }
   const seq = afterSummaries(steps, firstSeq);
+  const followUp = followUpOf(turnsOfRun(state), agent.max_continuations);
   const offer = offerTools(state);
   const fit = fitPrompt({
     steps,
     windowTokens,
     maxTokens: agent.max_tokens,
-    promptWithout: (leftOut) => promptWithout(state, agent, offer, leftOut),
-    summaryOf: (span) => summaryOf(state, span),
+    promptWithout: (leftOut, lastTurnChars) =>
+      buildPrompt(state, agent, offer, { leftOut, ...definedOnly({ lastTurnChars }) }),
+    summaryOf: (span) => buildSummaryPrompt(state, span),
   });
   switch (fit.kind) {
     case "fits": {
@@ -292,7 +305,7 @@ function callModel(state: AgentState, firstSeq: number): Decision {
       return checkInput(state, {
         kind: "call_model",
         seq,
-        prompt: fit.prompt,
+        ...callAfterCut(followUp, fit.prompt, context),
         leftOut: fit.leftOut,
         ...definedOnly({ firstOffer: offer.firstOffer }),
         providerTools: choice.tools,
@@ -309,11 +322,10 @@ function callModel(state: AgentState, firstSeq: number): Decision {
   }
 }
 
-/** The answers of the current run: each message of the user starts with no turn used. */
-function endedTurns({ context, steps }: AgentState): number {
-  const begunBy = lastMessageSeq(steps);
-  const ended = readTurns(steps).filter((turn) => turn.modelSeq > begunBy && turn.output !== null);
-  return context.unsent_turns + ended.length;
+/** The answers of the current run: a message of the user and a retry start with no turn used. */
+function endedTurns(state: AgentState): number {
+  const ended = turnsOfRun(state).filter(({ output, isRetried }) => output !== null && !isRetried);
+  return state.context.unsent_turns + ended.length;
 }
 
 /** The first call of a run is made in parallel with the checks of the run's first message. */
@@ -352,38 +364,6 @@ function afterSummaries(steps: readonly Step[], seq: number): number {
       (step.kind === "guardrail" || (step.state === "done" && isSummary(step)))
     );
   return isTaken(seq) ? afterSummaries(steps, seq + 1) : seq;
-}
-
-function summaryOf({ context, steps }: AgentState, span: SummarySpan): MeasuredPrompt {
-  const { leftOut, through, maxWords } = span;
-  const spanned = steps.filter((step) => step.seq <= through || isSummary(step));
-  const label = (text: string, seq: number) => `[step ${seq}] ${text}`;
-  const terms = completionTerms(context);
-  const [, ...messages] = buildMessages("", spanned, terms, { leftOut, label });
-  const task = inputText(checkedMessage(steps, 0, context.task.input));
-  return summaryPrompt({ task, messages, maxWords });
-}
-
-function promptWithout(
-  state: AgentState,
-  agent: Agent,
-  { tools, searched }: ToolOffer,
-  leftOut: LeftOut,
-): Prompt {
-  const { context, toolset, steps, fileFacts } = state;
-  const terms = completionTerms(context);
-  const canRecall = leftOut.results_through > 0 || leftOut.summary_seq !== null;
-  return {
-    system: systemPrompt(agent, context, toolset.unavailable, terms),
-    messages: buildMessages(context.task.input, steps, terms, { leftOut, fileFacts }),
-    tools: [...systemModelTools(terms.outputSchema, { canRecall, searched }), ...tools],
-    streamedArgument: FINAL_ANSWER,
-    cacheKey: context.task.id,
-    ...definedOnly({ api: context.provider?.api }),
-    ...(terms.outputSchema === null || terms.mustComplete ? {} : {
-      output: { schema: terms.outputSchema, isBesideTools: searched !== null || tools.length > 0 },
-    }),
-  };
 }
 
 interface Reason {
@@ -440,11 +420,6 @@ const unfitResult = (reason: string): Reason => ({
     `not fit. ${reason.slice(0, 1_000)}`,
   hint: "Simplify output_schema, describe its fields, or give the agent another model.",
 });
-
-function errorCodeOf(output: JsonValue): string | null {
-  const code = isJsonObject(output) ? output.error_code : null;
-  return typeof code === "string" ? code : null;
-}
 
 function textOf(output: JsonValue): string {
   const text = isJsonObject(output) ? output.text : null;

@@ -71,7 +71,7 @@ function withReferencesBelow(prefix: string, schema: JsonObject): JsonObject {
 }
 
 function parseFenced(text: string): JsonValue | undefined {
-  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(text);
+  const fenced = /^```(?:json)?[^\S\n]*\n([\s\S]*)```$/.exec(text.trim());
   return parseJsonOrUndefined(fenced?.[1] ?? text, RESULT_LIMITS);
 }
 

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { call, callStep, modelDone, stateOf, summaryDone } from "./agent_states.ts";
 import { decide, type Decision } from "./decide.ts";
 import { estimatePromptTokens } from "./estimate_tokens.ts";
+import { playReadingJob } from "./reading_job.ts";
+import { recalledResult } from "./recalled_result.ts";
 import type { Step } from "./task_context.ts";
 
 type Kind = Decision["kind"];
@@ -45,7 +47,7 @@ Deno.test("old results are shortened first without a model call, and the newest 
   assert.ok(leftOut.results_through > 0 && leftOut.results_through < 20);
   assert.equal(leftOut.summary_seq, null);
   const results = prompt.messages.flatMap((entry) => entry.role === "tool" ? [entry.text] : []);
-  assert.match(results[0] ?? "", /characters omitted; recall_result \{"step": 2\}/);
+  assert.match(results[0] ?? "", /characters omitted; recall_result \{"step": 2, /);
   assert.ok(results.at(-1)?.includes("x".repeat(8_000)));
   assert.ok(results.every((text) => text.startsWith("<untrusted_data")), "still fenced");
   assert.ok(prompt.tools.some(({ name }) => name === "recall_result"));
@@ -115,10 +117,60 @@ Deno.test("a long transcript is summarized in parts, each with the previous summ
   assert.deepEqual(covered, [...new Set(covered)].sort((a, b) => a - b));
 });
 
-Deno.test("results of the current turn are shortened last", () => {
-  const { leftOut } = decideKind(turn(1, 60_000), 16_000, "call_model");
+Deno.test("results of the current turn are shortened last, and no more than needed", () => {
+  const { leftOut, prompt } = decideKind(turn(1, 60_000), 16_000, "call_model");
 
   assert.equal(leftOut.results_through, 2);
+  const text = prompt.messages.at(-1)?.text ?? "";
+  assert.ok(text.length > 16_000 && text.length < 17_000, `${text.length} characters`);
+});
+
+Deno.test("the note in a shortened result says how to read what is missing", () => {
+  const text = Array.from({ length: 20_000 }, (_, index) => `${index} `).join("");
+  const steps = [
+    modelDone(1, [call("read")]),
+    callStep(2, "read", { output: { text, execution_id: "e1" } }),
+  ];
+
+  const { prompt } = decideKind(steps, 16_000, "call_model");
+
+  const shown = prompt.messages.at(-1)?.text ?? "";
+  const [, before, count, offset] =
+    /data source=[^>]*>\n([^]*)\n\[(\d+) characters .*"offset": (\d+)\}/
+      .exec(shown) ?? assert.fail(shown.slice(0, 100));
+  const { output } = recalledResult({ name: "read", output: { text } }, 2, Number(offset));
+  const recalled = `${before}${String(output.text).slice(0, 2_000)}`;
+  assert.ok(text.startsWith(recalled), "recall_result goes on where the result was cut");
+  assert.equal(
+    shown.replace(/<[^>]*>\n?|\n\[.*\]\n/g, "").trimEnd().length + Number(count),
+    text.trimEnd().length,
+  );
+});
+
+/** The most summaries in 16 turns, by window: with one call in each turn, and with three. */
+const MOST_SUMMARIES = [
+  { callsInTurn: 1, most: { 8_000: 3, 12_000: 2, 16_000: 2, 24_000: 1, 32_000: 0 } },
+  { callsInTurn: 3, most: { 8_000: 7, 12_000: 5, 16_000: 3, 24_000: 2, 32_000: 1 } },
+];
+
+Deno.test("a summary makes room for several turns, whatever the window and the results", () => {
+  for (const { callsInTurn, most } of MOST_SUMMARIES) {
+    for (const [window, limit] of Object.entries(most)) {
+      for (const resultChars of [300, 1_400, 3_000, 6_000, 12_000, 40_000]) {
+        for (const summaryWords of [100, 1_000]) {
+          const job = {
+            windowTokens: Number(window),
+            turns: 16,
+            callsInTurn,
+            resultChars,
+            summaryWords,
+          };
+          const { summaries } = playReadingJob(job);
+          assert.ok(summaries <= limit, `${summaries} summaries: ${JSON.stringify(job)}`);
+        }
+      }
+    }
+  }
 });
 
 Deno.test("an input that cannot fit fails the task before any call", () => {

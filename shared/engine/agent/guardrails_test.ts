@@ -220,7 +220,7 @@ Deno.test("a replaced message stays replaced in later turns, in summaries, and f
 
   const parts = { guardrails: [INPUT], steps, input };
   const { prompt } = decideKind(parts, "call_model");
-  const { prompt: summary } = decideKind({ ...parts, windowTokens: 2_500 }, "summarize");
+  const { prompt: summary } = decideKind({ ...parts, windowTokens: 2_000 }, "summarize");
 
   for (const shown of [prompt, summary]) {
     assert.ok(!JSON.stringify(shown).includes("bad one"));

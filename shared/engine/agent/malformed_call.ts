@@ -1,21 +1,17 @@
 import type { AgentToolset, UnavailableTool } from "../../gateway/tool_contracts/agent_tool.ts";
 import { nearestNames } from "../../platform/values/nearest_names.ts";
-import { ARGUMENTS_LIMITS } from "../../platform/json/json_limits.ts";
-import { describeExcess, measureJson } from "../../platform/json/parse_json.ts";
 import { fenceData } from "../../gateway/tool_contracts/fence_data.ts";
 import { rejectedResult, type StepResult } from "./step_result.ts";
 import { SYSTEM_TOOL_ARGUMENTS } from "./system_tools.ts";
 import type { ModelToolCall } from "../../models/llm/model_port.ts";
 
-/** The result of a call whose arguments are not a JSON object, or exceed its limits. */
+/** The result of a call whose arguments are not a JSON object, exceed its limits or hold U+0000. */
 export function malformedArgumentsResult(call: ModelToolCall): StepResult {
-  const { malformed = "" } = call;
-  const excess = measureJson(malformed, ARGUMENTS_LIMITS);
-  if (excess?.limit === "digits") {
+  const { malformed = "", malformed_reason: reason } = call;
+  if (reason !== undefined) {
     return rejectedResult(
       "TOOL_ARGUMENTS_INVALID",
-      `Cannot read the arguments of ${call.name}: ${describeExcess(excess)}.\n` +
-        "Call the tool again with such a number as text, if its schema takes text.",
+      `Cannot use the arguments of ${call.name}: ${reason}`,
     );
   }
   const start = malformed.slice(0, 200);
@@ -58,12 +54,8 @@ function isToolOf(server: string, modelName: string): boolean {
   return modelName.replace(/^_/, "").startsWith(`${server}__`);
 }
 
-/** The reason may quote the server, so it is fenced. */
+/** The reason may quote the server, so it is fenced for the model. */
 function unavailableToolResult({ server, code, message }: UnavailableTool): StepResult {
-  return rejectedResult(
-    code,
-    `The tools of "${server}" are not available now. Work without them.\n${
-      fenceData(message, server)
-    }`,
-  );
+  const text = `The tools of "${server}" are not available now. Work without them.\n`;
+  return rejectedResult(code, `${text}${message}`, { advice: text + fenceData(message, server) });
 }

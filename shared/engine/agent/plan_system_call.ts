@@ -1,12 +1,15 @@
 import { describeIssues } from "../../platform/values/describe_issues.ts";
 import type { AgentState } from "./agent_state.ts";
 import { completionTerms, misfitResult } from "./completion.ts";
+import { cutCallResult, isCutCall } from "./cut_turn.ts";
+import { completionConflict, repeatedConflict } from "./completion_conflict.ts";
 import { fitOutput } from "./fit_output.ts";
 import { malformedArgumentsResult, unfitArgumentsResult } from "./malformed_call.ts";
 import { searchTools } from "./offer_tools.ts";
 import { nearestNames } from "../../platform/values/nearest_names.ts";
 import type { CallIntent, PlannedCall } from "./planned_call.ts";
 import { nothingToRecall } from "./recalled_result.ts";
+import { refusedRepetition } from "./repeated_calls.ts";
 import { errorResult, type StepResult } from "./step_result.ts";
 import {
   SYSTEM_TOOL_ARGUMENTS,
@@ -20,17 +23,23 @@ export interface SystemCallInTurn {
   readonly name: SystemToolName;
   readonly entry: TurnCall;
   readonly turn: Turn;
+  /** The turns of the same run before it. */
+  readonly before: readonly Turn[];
   readonly state: AgentState;
 }
 
 /** Plans a call of a system tool. All system tools are safe to repeat. */
 export function planSystemCall(request: SystemCallInTurn): PlannedCall {
-  const { name, entry } = request;
-  const { seq, call } = entry;
+  const { name, entry, turn, before } = request;
+  const { seq, call, step } = entry;
   const input = { arguments: call.arguments };
   const intent: CallIntent = { seq, kind: "system", name, call_id: call.call_id, input };
   const settle = (result: StepResult): PlannedCall => ({ kind: "settled", intent, result });
-
+  if (isCutCall(entry, turn)) return settle(cutCallResult(entry, turn));
+  if (step === null) {
+    const refused = repeatedConflict(name, turn, before.at(-1)) ?? refusedRepetition(before, call);
+    if (refused !== null) return settle(refused);
+  }
   if (call.arguments === null) return settle(malformedArgumentsResult(call));
   switch (name) {
     case "create_subtask":
@@ -74,7 +83,7 @@ export function planSystemCall(request: SystemCallInTurn): PlannedCall {
       ));
     case "complete_task":
       return withArguments(name, entry, settle, ({ output }) => {
-        const conflict = completionConflict(request);
+        const conflict = completionConflict(entry, turn);
         if (conflict !== null) return settle(conflict);
         const { outputSchema } = completionTerms(request.state.context);
         if (outputSchema === null) return { kind: "completion", intent, output };
@@ -113,26 +122,4 @@ function unknownSkillResult(skillId: string, { context }: AgentState): StepResul
     ? `Your skills are: ${ids.join(", ")}.`
     : "You have no skills.";
   return errorResult("SKILL_NOT_FOUND", `You have no skill "${skillId.slice(0, 100)}". ${advice}`);
-}
-
-/**
- * A model that ends the task next to a pending call has made a mistake: it would miss the result.
- */
-function completionConflict({ entry, turn }: SystemCallInTurn): StepResult | null {
-  const others = turn.calls.filter(({ seq }) => seq !== entry.seq);
-  const waiting = others.find(({ call }) =>
-    call.name === "create_subtask" || call.name === "request_human_review"
-  );
-  if (waiting !== undefined) {
-    return errorResult(
-      "STEP_CONFLICT",
-      `complete_task was ignored: it would not have waited for the result of ` +
-        `${waiting.call.name}, called in the same turn. Read that result first, then complete the task.`,
-    );
-  }
-  const isRepeated = others.some(({ call, seq }) =>
-    call.name === "complete_task" && seq < entry.seq
-  );
-  if (!isRepeated) return null;
-  return errorResult("STEP_CONFLICT", "complete_task was called twice; the first call counts.");
 }

@@ -1,9 +1,11 @@
 import type { JsonObject } from "../../platform/values/json.ts";
 import type { AgentTool } from "../../gateway/tool_contracts/agent_tool.ts";
 import type { AgentState } from "./agent_state.ts";
+import { cutCallResult, isCutCall } from "./cut_turn.ts";
 import { failuresInARow } from "./failures_in_a_row.ts";
 import { malformedArgumentsResult, unknownToolResult } from "./malformed_call.ts";
 import type { CallIntent, PlannedCall } from "./planned_call.ts";
+import { refusedRepetition } from "./repeated_calls.ts";
 import type { CallStep } from "./task_context.ts";
 import type { Turn, TurnCall } from "./turns.ts";
 import {
@@ -19,6 +21,8 @@ import { refusedRerunResult, stillUnknownResult, unknownOutcomeReview } from "./
 export interface ToolCallInTurn {
   readonly entry: TurnCall;
   readonly turn: Turn;
+  /** The turns of the same run before it. */
+  readonly before: readonly Turn[];
   readonly state: AgentState;
 }
 
@@ -29,11 +33,14 @@ export interface ToolCallInTurn {
  * before a repetition of a call that a lost worker started, unless the tool is read-only or
  * idempotent, because the outcome is unknown. An approval covers one run.
  */
-export function planToolCall({ entry, turn, state }: ToolCallInTurn): PlannedCall {
+export function planToolCall({ entry, turn, before, state }: ToolCallInTurn): PlannedCall {
   const { call, seq, step } = entry;
   const tool = state.toolset.tools.find(({ modelName }) => modelName === call.name);
   const intent = toolIntent(entry, tool);
   const settle = (result: StepResult): PlannedCall => ({ kind: "settled", intent, result });
+  if (isCutCall(entry, turn)) return settle(cutCallResult(entry, turn));
+  const refused = step === null ? refusedRepetition(before, call) : null;
+  if (refused !== null) return settle(refused);
   const review = state.context.reviews.find((candidate) => candidate.seq === seq) ?? null;
   const isAnswered = review !== null && review.answered_at !== null;
   const isInDoubt = step !== null && !state.untried.has(seq) && !isRepeatable(step);

@@ -5,13 +5,16 @@ import type { PlannedCall } from "./planned_call.ts";
 import { isSystemTool } from "./system_tools.ts";
 import type { Turn } from "./turns.ts";
 
-/** Plans each unfinished call of a turn, in call order. */
-export function planTurn(turn: Turn, state: AgentState): readonly PlannedCall[] {
+/** Plans each unfinished call of the last turn of a run, in call order. */
+export function planTurn(run: readonly Turn[], state: AgentState): readonly PlannedCall[] {
+  const turn = run.at(-1);
+  if (turn === undefined) return [];
+  const before = turn.isRetried ? [] : run.slice(0, -1);
   return turn.calls
     .filter(({ step }) => step === null || step.state === "started")
     .map((entry) =>
       isSystemTool(entry.call.name)
-        ? planSystemCall({ name: entry.call.name, entry, turn, state })
-        : planToolCall({ entry, turn, state })
+        ? planSystemCall({ name: entry.call.name, entry, turn, before, state })
+        : planToolCall({ entry, turn, before, state })
     );
 }

@@ -15,8 +15,8 @@ export function resultText(step: CallStep, shorten = (text: string): string => t
   // Skills are never shortened: each of their sentences matters.
   const own = step.name === "load_skill" ? textOf(step.output) : shorten(textOf(step.output));
   if (step.kind === "tool") {
-    if (isOwnMessage(step)) return own;
-    return adviceOf(step.output) ?? fenceData(own, sourceOf(step));
+    const shown = isOwnMessage(step) ? own : fenceData(own, sourceOf(step));
+    return adviceOf(step.output) ?? shown;
   }
   if (step.name === "recall_result") return fenceData(own, "recalled result");
   // Servers wrote the descriptions.
@@ -52,7 +52,7 @@ export function plainResultText({ output }: Pick<CallStep, "output">): string {
 }
 
 function textOf(output: JsonValue | null): string {
-  return hasText(output) ? output.text : JSON.stringify(output, null, 2);
+  return hasText(output) ? output.text : JSON.stringify(output);
 }
 
 function hasText(output: JsonValue | null): output is { readonly text: string } {

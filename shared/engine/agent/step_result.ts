@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../../platform/errors/codes.ts";
-import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
 import type { Step } from "./task_context.ts";
 
 /** How a tool call ended, as its step stores it. */
@@ -19,12 +19,21 @@ export function errorResult(code: ErrorCode, text: string, extra: JsonObject = {
 }
 
 /** The result of a call that was never made because the model's request is invalid. */
-export function rejectedResult(code: ErrorCode, text: string): StepResult {
-  return errorResult(code, text, { rejected: true });
+export function rejectedResult(
+  code: ErrorCode,
+  text: string,
+  extra: JsonObject = {},
+): StepResult {
+  return errorResult(code, text, { ...extra, rejected: true });
 }
 
 /** True if a stored output belongs to a call that was never made. */
 export function isRejected(output: JsonValue | null): boolean {
-  return typeof output === "object" && output !== null && "rejected" in output &&
-    output.rejected === true;
+  return isJsonObject(output) && output.rejected === true;
+}
+
+/** The error code of a stored output; null if it has none. */
+export function errorCodeOf(output: JsonValue | null): string | null {
+  const code = isJsonObject(output) ? output.error_code : null;
+  return typeof code === "string" ? code : null;
 }

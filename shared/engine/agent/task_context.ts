@@ -20,8 +20,14 @@ const modelInput = z.object({
   summarizes_through: seq.exactOptional(),
   /** What the prompt omitted from the transcript. */
   left_out: leftOut.exactOptional(),
+  /** The step whose text the answer continues, because it was cut at the output limit. */
+  continues: seq.exactOptional(),
+  /** The output limit of a call after a cut one, more than the agent's; null: the model's own. */
+  max_tokens: z.int().positive().nullable().exactOptional(),
   /** The registry tools of the first call, if it did not offer all; later calls add to them. */
   offered_tools: z.array(z.string()).exactOptional(),
+  /** The task ended after this answer and was retried: the model was asked again. */
+  retried: z.literal(true).exactOptional(),
 }).nullable().default(null);
 
 const modelStep = z.object({
@@ -106,6 +112,9 @@ const provider = z.object({
   api_key_secret_name: z.string().nullable(),
 });
 
+/** Of a worker whose database does not have the column yet. */
+const DEFAULT_CONTINUATIONS = 3;
+
 /** What `private.claim_tasks()` returns about a task: everything a worker needs to continue it. */
 export const taskContext = z.object({
   task: z.object({
@@ -120,7 +129,7 @@ export const taskContext = z.object({
     attempts: z.int(),
     deliveries: z.int(),
     /** A model call was lost twice with its worker, so the next call runs alone. */
-    works_alone: z.boolean().default(false),
+    runs_exclusively: z.boolean().default(false),
     traceparent: z.string().nullable(),
     tracestate: z.string().nullable(),
     /** Bytes the owner may still store, as of the claim; null without a limit. */
@@ -146,10 +155,14 @@ export const taskContext = z.object({
     reasoning_effort: z.enum(CLOSED_SETS.agents.reasoning_effort).nullable(),
     /** Tools that the model's provider runs. */
     provider_tools: z.array(z.enum(CLOSED_SETS.agents.provider_tools)),
+    /** JSON Schema of the inputs of its tasks; null: any object or text. */
+    input_schema: jsonObject.nullable().default(null),
     /** JSON Schema of the results of its tasks; null: any text or value. */
     output_schema: jsonObject.nullable(),
     /** Its tasks end with `complete_task`, not with a plain answer. */
     must_complete: z.boolean(),
+    /** Most model calls that continue one answer that was cut at the output limit. */
+    max_continuations: z.int().nonnegative().default(DEFAULT_CONTINUATIONS),
     /** Most model calls of one run of a task. Null: only the budget limits them. */
     max_turns: z.int().positive().nullable().default(null),
   }).nullable(),
@@ -162,6 +175,8 @@ export const taskContext = z.object({
   provider: provider.nullable(),
   /** Context window of the agent's model in tokens, prompt and answer together. */
   window_tokens: z.int().positive().default(128_000),
+  /** The most tokens that the agent's model can write in one answer; null if that is not known. */
+  model_max_tokens: z.int().positive().nullable().default(null),
   /** Providers to use when the first one fails, in this order. */
   fallbacks: z.array(z.object({
     provider,

@@ -1,5 +1,6 @@
 import type { ChatPart, ReviewNote } from "../../../client/chat_part.ts";
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
+import { UNREAD } from "./ag_ui_request.ts";
 
 /** An event of the AG-UI protocol, version 1. */
 export interface AgUiEvent {
@@ -16,6 +17,8 @@ export interface AgUiRun {
   /** The messages of the thread before the answer. */
   readonly messages: readonly object[];
   readonly jobId: string;
+  /** What the page sent and the agent does not see. */
+  readonly unread: readonly string[];
 }
 
 interface Interrupt {
@@ -40,6 +43,8 @@ export function agUiCapabilities(agent: string): JsonObject {
     multiAgent: { supported: true },
     reasoning: { supported: true },
     humanInTheLoop: { supported: true, approvals: true, interrupts: true },
+    multimodal: { input: { image: true, pdf: true, file: true, audio: false, video: false } },
+    custom: { files: "by their address in Storage", unread: [...UNREAD] },
   };
 }
 
@@ -125,11 +130,16 @@ export class AgUiEvents {
       case "data-partial":
         return [{ type: "CUSTOM", name: "partial-text", value: part.data }];
       case "finish":
-        return this.#finish(
-          part.finishReason === "tool-calls"
-            ? { type: "interrupt", interrupts: [...this.#open.values()] }
-            : { type: "success" },
-        );
+        return [
+          ...part.finishReason === "length"
+            ? [{ type: "CUSTOM", name: "finish-reason", value: part.finishReason }]
+            : [],
+          ...this.#finish(
+            part.finishReason === "tool-calls"
+              ? { type: "interrupt", interrupts: [...this.#open.values()] }
+              : { type: "success" },
+          ),
+        ];
       case "abort":
         return this.#finish({ type: "cancelled" });
       case "error":
@@ -138,13 +148,14 @@ export class AgUiEvents {
   }
 
   #begin(): AgUiEvent[] {
-    const { threadId, runId, state, jobId, messages } = this.#run;
+    const { threadId, runId, state, jobId, messages, unread } = this.#run;
     const own = typeof state === "object" && state !== null ? state : {};
     return [
       { type: "RUN_STARTED", threadId, runId, protocolVersion: AG_UI_VERSION },
       // A reader that begins again has a part of the answer.
       { type: "MESSAGES_SNAPSHOT", messages },
       { type: "STATE_SNAPSHOT", snapshot: { ...own, job_id: jobId, subtasks: {} } },
+      ...unread.length === 0 ? [] : [{ type: "CUSTOM", name: "unread", value: [...unread] }],
     ];
   }
 

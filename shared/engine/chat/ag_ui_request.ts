@@ -1,30 +1,33 @@
 import type { ChatRequest } from "../../../client/chat_answer.ts";
 import { readInput } from "../../../client/chat_history.ts";
-import type { ChatMessage } from "../../../client/chat_message.ts";
+import { type ChatMessage, contentOf, storedPath } from "../../../client/chat_message.ts";
 import type { ChatState } from "../../../client/chat_platform.ts";
+import { asJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
 import { z } from "../../vendor/zod.js";
+import { chatId } from "./chat_request.ts";
 
 const agUiMessage = z.looseObject({
   id: z.string(),
   role: z.string(),
-  content: z.union([
-    z.string(),
-    z.array(z.looseObject({ type: z.string(), text: z.string().optional() })),
-  ]).nullish(),
+  /** Its form depends on the role. */
+  content: z.unknown().optional(),
 });
 
 const resumeEntry = z.object({
   interruptId: z.string(),
   status: z.enum(["resolved", "cancelled"]),
-  payload: z.unknown(),
+  payload: z.unknown().optional(),
 });
 
 /** The body of a run, as AG-UI's `RunAgentInput` has it. */
 export const agUiRequest = z.object({
-  threadId: z.string().min(1).max(200),
+  threadId: chatId,
   runId: z.string().min(1),
-  state: z.unknown(),
+  state: z.unknown().optional(),
   messages: z.array(agUiMessage),
+  context: z.unknown().optional(),
+  tools: z.unknown().optional(),
+  forwardedProps: z.unknown().optional(),
   resume: z.array(resumeEntry).nullish(),
 });
 
@@ -51,35 +54,88 @@ export function askedOf(run: AgUiBody, chat: ChatState | null): ChatRequest | "r
   const upToLast = messages.slice(0, messages.lastIndexOf(last) + 1);
   const known = chat === null ? 0 : chat.user_steps.length + 1;
   if (asked.length > known) return { ...request, messages: upToLast };
-  if (asked.length === known && textOf(last) === newestText(chat)) return "read";
+  if (asked.length === known && isNewest(last, chat)) return "read";
   return { ...request, messages: upToLast, messageId: last.id };
 }
 
-function newestText(chat: ChatState | null): string | null {
+function isNewest(message: ChatMessage, chat: ChatState | null): boolean {
   const newest = chat?.messages?.at(-1);
-  return newest === undefined ? null : readInput(newest.input).text;
+  if (newest === undefined) return false;
+  const { text, paths } = readInput(newest.input);
+  const sent = contentOf(message);
+  return sent.text === text && String(sent.files.map(storedPath)) === String(paths);
 }
 
-function textOf({ parts }: ChatMessage): string {
-  return (parts as readonly { readonly text?: string }[]).map(({ text }) => text ?? "").join("\n");
+/** Roles of messages that this server does not read; those of an answer are in the job. */
+const UNREAD_ROLES = ["system", "developer"];
+
+/** What of any run is not read. */
+export const UNREAD = ["context", "tools", "forwardedProps", ...UNREAD_ROLES.map(ofRole)];
+
+/** What of this run is not read. */
+export function unreadOf({ context, tools, forwardedProps, messages }: AgUiBody): string[] {
+  const roles = new Set(messages.map(({ role }) => role));
+  const newest = messages.findLast(({ role }) => role === "user");
+  const parts = listOf(newest?.content).filter((part) => chatPartsOf(part).length === 0);
+  return [
+    ...listOf(context).length > 0 ? ["context"] : [],
+    ...listOf(tools).length > 0 ? ["tools"] : [],
+    ...Object.keys(asJsonObject(forwardedProps as JsonValue)).length > 0 ? ["forwardedProps"] : [],
+    ...UNREAD_ROLES.filter((role) => roles.has(role)).map(ofRole),
+    ...new Set(parts.map((part) => `parts of the type ${asJsonObject(part as JsonValue).type}`)),
+  ];
+}
+
+function ofRole(role: string): string {
+  return `messages of the role ${role}`;
 }
 
 function toMessage({ id, role, content }: z.infer<typeof agUiMessage>): ChatMessage[] {
   if (role !== "user" && role !== "assistant") return [];
-  const text = typeof content === "string"
-    ? content
-    : (content ?? []).map((part) => part.text ?? "").filter((part) => part !== "").join("\n");
-  const part = { type: "text", text };
-  return [{ id, role, parts: [part] }];
+  const parts = listOf(content).flatMap(chatPartsOf).filter(({ text }) => text !== "");
+  return [{ id, role, parts }];
+}
+
+/** The items of a list; a text is its only item. */
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : typeof value === "string" ? [value] : [];
+}
+
+const MEDIA_TYPES = ["image", "audio", "video", "document", "binary"];
+
+type Part = { readonly type: string } & JsonObject;
+
+/** A part of a content as the AI SDK has it; none for an unknown one. */
+function chatPartsOf(given: unknown): Part[] {
+  if (typeof given === "string") return [{ type: "text", text: given }];
+  const part = asJsonObject(given as JsonValue);
+  if (typeof part.text === "string") return [{ type: "text", text: part.text }];
+  return MEDIA_TYPES.includes(String(part.type)) ? [filePartOf(part)] : [];
+}
+
+/** Before version 1.0, a `binary` part had the members of its source itself. */
+function filePartOf(part: JsonObject): Part {
+  const {
+    type,
+    mimeType: mediaType = null,
+    value = null,
+    url = value,
+    data = null,
+    filename = null,
+  } = {
+    ...part,
+    ...asJsonObject(part.source),
+  };
+  const bytes = type === "data" ? value : data;
+  const address = bytes === null ? url : `data:${mediaType};base64,${bytes}`;
+  return { type: "file", url: address, mediaType, filename };
 }
 
 /** The answers to interrupts as a message of the page has them. */
 function answering(resumed: readonly z.infer<typeof resumeEntry>[]): ChatMessage {
   const parts = resumed.map(({ interruptId: id, status, payload }) => {
-    const given = typeof payload === "object" && payload !== null ? payload : {};
-    const said = typeof payload === "boolean"
-      ? payload
-      : (given as { approved?: unknown }).approved;
+    const given = asJsonObject(payload as JsonValue);
+    const said = typeof payload === "boolean" ? payload : given.approved;
     const approved = status === "resolved" && said !== false;
     return {
       type: "dynamic-tool",

@@ -5,6 +5,12 @@ import { toStorableText } from "../../platform/values/storable_json.ts";
 /** Longer ids would not fit in a path. */
 const MAX_ID_CHARACTERS = 200;
 
+/** In a path, this is the protocol. */
+const AG_UI = "ag-ui";
+/** The id of a chat, which is a segment of its paths. */
+export const chatId = z.string().min(1).max(MAX_ID_CHARACTERS)
+  .refine((id) => id !== AG_UI, `${AG_UI} is not the id of a chat`);
+
 const chatMessage = z.object({
   id: z.string().min(1),
   role: z.enum(["system", "user", "assistant"]),
@@ -13,7 +19,7 @@ const chatMessage = z.object({
 
 /** The body that the AI SDK's `DefaultChatTransport` sends. Its other fields are the page's own. */
 export const chatRequest = z.object({
-  id: z.string().min(1).max(MAX_ID_CHARACTERS),
+  id: chatId,
   trigger: z.enum(["submit-message", "regenerate-message"]).default("submit-message"),
   messageId: z.string().nullish(),
   messages: z.array(chatMessage).min(1),
@@ -39,7 +45,7 @@ export function parseChatRoute(pathname: string): ChatRoute | null {
   const [agent, chatId, part, ...more] = rest.split("/").map(decoded);
   if (!agent || more.length > 0 || chatId === "") return null;
   if (chatId === undefined) return { kind: "answer", agent };
-  if (chatId === "ag-ui" && part === undefined) return { kind: "ag_ui", agent };
+  if (chatId === AG_UI && part === undefined) return { kind: "ag_ui", agent };
   if (part !== undefined && part !== "stream" && part !== "messages") return null;
   return { kind: "chat", agent, chatId, part: part ?? null };
 }

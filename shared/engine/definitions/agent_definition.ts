@@ -15,6 +15,7 @@ export function agentDefinition(file: AgentFile, prompt: string): JsonObject {
     temperature: file.temperature,
     max_tokens: file.max_tokens,
     max_turns: file.maxTurns,
+    max_continuations: file.max_continuations,
     reasoning_effort: file.reasoning_effort,
     provider_tools: file.provider_tools,
     input_schema: file.input_schema,

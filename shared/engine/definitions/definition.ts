@@ -32,6 +32,8 @@ export interface DefinitionFile {
 export interface ValueProblem {
   /** The keys and indexes that lead to the value. */
   readonly at?: readonly PropertyKey[];
+  /** The line of the file, counted from 1, where it is known without the value's place. */
+  readonly line?: number;
   readonly message: string;
 }
 

@@ -18,6 +18,9 @@ const names = z.union([
 
 const wholeNumber = z.int().nonnegative();
 
+/** The default is for those who read the schema, such as the console: an omitted value stays so. */
+const isEnabled = z.boolean().optional().meta({ default: true });
+
 /** Caps of a job, with the names of the HTTP API. */
 const budget = z.strictObject({
   max_input_tokens: wholeNumber.optional(),
@@ -59,7 +62,8 @@ export const agentFileSchema = z.strictObject({
     .describe("none, or the slugs of the agents that it may hand off to. Omitted: any."),
   input_schema: jsonObject.optional().describe("JSON Schema of the input."),
   output_schema: jsonObject.optional().describe("JSON Schema of the result."),
-  must_complete: z.boolean().optional().describe("Only complete_task ends a task."),
+  must_complete: z.boolean().optional()
+    .meta({ description: "Only complete_task ends a task.", default: false }),
   budget: budget.optional().describe("Caps of the jobs that start with this agent."),
   guardrails: z.strictObject({
     input: z.array(z.string()).optional(),
@@ -75,10 +79,12 @@ export const agentFileSchema = z.strictObject({
     .describe("Tools that the model's provider runs."),
   temperature: z.number().min(0).max(2).optional(),
   max_tokens: z.int().positive().optional().describe("Most output tokens of one model call."),
+  max_continuations: z.int().min(0).max(20).optional()
+    .describe("Most calls that continue one answer that was cut at max_tokens. Omitted: 3."),
   audience: z.enum(CLOSED_SETS.agents.audience).optional()
     .describe("named: only the users in agent_audience. Omitted: everyone."),
   display_name: z.string().trim().min(1).optional().describe("Shown to people. Omitted: the slug."),
-  enabled: z.boolean().optional().describe("false: no new tasks. Omitted: true."),
+  enabled: isEnabled.describe("Whether it gets new tasks."),
 });
 
 /**
@@ -111,9 +117,13 @@ const toolParts = {
   display_name: z.string().trim().min(1).optional().describe("Shown to people. Omitted: the slug."),
   description: z.string().trim().min(1).optional().describe("The model chooses the tool by it."),
   credential: credential.optional(),
+  audience: z.enum(CLOSED_SETS.tools.audience).optional()
+    .describe(
+      "everyone: all who may run jobs. Omitted: granted, those with the scope mcp:<slug>.",
+    ),
   data_flows: z.record(z.string(), z.array(flow)).optional()
     .describe("The data flows of the tool, under * or its name. Omitted: derived from its type."),
-  enabled: z.boolean().optional().describe("false: agents do not get the tool. Omitted: true."),
+  enabled: isEnabled.describe("Whether agents get the tool."),
 };
 
 /** `agents/tools/<slug>.yaml`. */
@@ -147,7 +157,7 @@ const schedule = z.strictObject({
   priority: z.enum(CLOSED_SETS.schedules.priority).optional(),
   budget: budget.optional(),
   metadata: jsonObject.optional(),
-  enabled: z.boolean().optional(),
+  enabled: isEnabled,
 });
 
 const entryName = z.string().min(1).max(100);
@@ -172,8 +182,8 @@ const webhook = z.strictObject({
     "alert.raised",
     "alert.cleared",
   ])).min(1),
-  includes_subtasks: z.boolean().optional(),
-  enabled: z.boolean().optional(),
+  includes_subtasks: z.boolean().optional().meta({ default: false }),
+  enabled: isEnabled,
 });
 
 /** `agents/webhooks.yaml`: webhooks of the service by name. */
@@ -187,7 +197,7 @@ const alert = z.strictObject({
   agent: slug.optional().describe("failure_rate and cost_usd of one agent. Omitted: of all."),
   at_least: z.int().positive().optional()
     .describe("failure_rate needs this many ended jobs. Omitted: 10."),
-  enabled: z.boolean().optional(),
+  enabled: isEnabled,
 });
 
 /** `agents/alerts.yaml`: alerts by name. */

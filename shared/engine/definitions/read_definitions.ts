@@ -1,8 +1,18 @@
 import { findSkills } from "../skills/find_skills.ts";
-import { parseSkill, type ParseYaml } from "../skills/parse_skill.ts";
-import { splitFrontMatter } from "../skills/split_front_matter.ts";
+import { decodeText } from "../skills/decode_text.ts";
+import { parseFrontMatter } from "../skills/parse_front_matter.ts";
+import { parseSkill } from "../skills/parse_skill.ts";
+import type { ParseYaml } from "../skills/parse_yaml.ts";
+import { skillProblem } from "../skills/skill_problem.ts";
+import {
+  findSchemaProblems,
+  schemaProblemText,
+} from "../../models/tool_schemas/schema_problems.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
+import { isJsonObject, type JsonObject } from "../../platform/values/json.ts";
+import { definedOnly } from "../../platform/values/defined_only.ts";
 import { nearestNames } from "../../platform/values/nearest_names.ts";
+import { inputProblem } from "../tasks/input_problem.ts";
 import { agentDefinition, withoutAbsent } from "./agent_definition.ts";
 import {
   type DefinitionFile,
@@ -21,16 +31,20 @@ import {
   toolFileSchema,
   webhooksFileSchema,
 } from "./file_schemas.ts";
-import { readYaml } from "./read_yaml_file.ts";
+import { readValue, readYaml } from "./read_yaml_file.ts";
 
 /** The definitions of a folder, or what is wrong with its files. */
 export interface ReadDefinitions {
   readonly definitions: readonly RegistryDefinition[];
   readonly problems: readonly FileProblem[];
+  /** What was not read as it is written. */
+  readonly warnings: readonly FileProblem[];
 }
 
 /** Aliases of coding agents that no provider knows. */
 const MODEL_ALIASES = ["sonnet", "opus", "haiku"];
+/** Only people and models read them, so that a text that is not YAML means what it says. */
+const TEXT_KEYS = ["description", "display_name"];
 const SKILLS = "skills/";
 const ENTRY_SCHEMAS = {
   schedule: schedulesFileSchema,
@@ -50,6 +64,7 @@ export function readDefinitions(
 ): ReadDefinitions {
   const definitions: RegistryDefinition[] = [];
   const problems: FileProblem[] = [];
+  const warnings: FileProblem[] = [];
   const take = ({ path, bytes }: DefinitionFile, read: (text: string) => RegistryDefinition[]) => {
     try {
       definitions.push(...read(textOf(bytes)));
@@ -64,7 +79,8 @@ export function readDefinitions(
     const tool = /^tools\/([^/]+)\.ya?ml$/.exec(path)?.[1];
     const agent = /^([^/]+)\.md$/.exec(path)?.[1] ?? /^([^/]+)\/agent\.md$/.exec(path)?.[1];
     const entry = ENTRY_KINDS.find((kind) => path === `${kind}s.yaml` || path === `${kind}s.yml`);
-    if (agent !== undefined) take(file, (text) => [readAgent(agent, text, parseYaml)]);
+    const warn = (warning: ValueProblem) => void warnings.push({ path, ...warning });
+    if (agent !== undefined) take(file, (text) => [readAgent(agent, text, { parseYaml, warn })]);
     else if (tool !== undefined) take(file, (text) => [readTool(tool, text, parseYaml)]);
     else if (entry !== undefined) take(file, (text) => readEntries(entry, text, parseYaml));
     else problems.push({ path, message: unknownFile(path) });
@@ -72,7 +88,13 @@ export function readDefinitions(
   const skills = readSkills(files, parseYaml);
   return {
     definitions: [...definitions, ...skills.definitions],
-    problems: [...problems, ...skills.problems, ...repeated(definitions)],
+    problems: [
+      ...problems,
+      ...skills.problems,
+      ...repeated(definitions),
+      ...misfitSchedules(definitions, files),
+    ],
+    warnings: [...warnings, ...skills.warnings],
   };
 }
 
@@ -82,10 +104,26 @@ class FileProblems extends Error {
   }
 }
 
-function readAgent(slug: string, text: string, parseYaml: ParseYaml): RegistryDefinition {
-  const { yaml, body } = frontMatterOf(text);
-  refuseForeignKeys(yaml, parseYaml);
-  const file = must(readYaml(yaml, agentFileSchema, parseYaml));
+interface AgentReader {
+  readonly parseYaml: ParseYaml;
+  readonly warn: (warning: ValueProblem) => void;
+}
+
+function readAgent(
+  slug: string,
+  text: string,
+  { parseYaml, warn }: AgentReader,
+): RegistryDefinition {
+  const { fields, body, notes } = frontMatterOf(text, parseYaml);
+  const unread = notes.filter(({ key }) => !TEXT_KEYS.includes(key));
+  if (unread.length > 0) {
+    throw new FileProblems(unread.map(({ line, problem }) => ({ line, message: problem })));
+  }
+  refuseForeignKeys(fields);
+  const file = must(readValue(fields, agentFileSchema));
+  for (const { line, problem, reading } of notes) {
+    warn({ line, message: `${problem}; ${reading}` });
+  }
   const problems: ValueProblem[] = [];
   if (file.name !== slug) {
     const message = `it is "${file.name}", but the file is called ${slug}.md; make them equal`;
@@ -98,6 +136,8 @@ function readAgent(slug: string, text: string, parseYaml: ParseYaml): RegistryDe
   if (body === "") {
     problems.push({ message: "the text after the front matter is empty: it is the system prompt" });
   }
+  problems.push(...schemaProblems(["input_schema"], file.input_schema));
+  problems.push(...schemaProblems(["output_schema"], file.output_schema));
   for (const [place, { tool, ask, when }] of (file.approvals ?? []).entries()) {
     if ((ask === "when") === (when !== undefined)) continue;
     const message = `approvals: the rule of ${tool} needs when if and only if ask is when`;
@@ -108,15 +148,8 @@ function readAgent(slug: string, text: string, parseYaml: ParseYaml): RegistryDe
 }
 
 /** @throws FileProblems for keys that mean something elsewhere and nothing here. */
-function refuseForeignKeys(yaml: string, parseYaml: ParseYaml): void {
-  let data: unknown;
-  try {
-    data = parseYaml(yaml);
-  } catch {
-    return; // readYaml() reports it.
-  }
-  if (typeof data !== "object" || data === null) return;
-  const foreign = Object.keys(data).filter((key) => Object.hasOwn(FOREIGN_AGENT_KEYS, key));
+function refuseForeignKeys(fields: object): void {
+  const foreign = Object.keys(fields).filter((key) => Object.hasOwn(FOREIGN_AGENT_KEYS, key));
   if (foreign.length === 0) return;
   throw new FileProblems(
     foreign.map((key) => ({
@@ -126,19 +159,35 @@ function refuseForeignKeys(yaml: string, parseYaml: ParseYaml): void {
   );
 }
 
-function frontMatterOf(text: string) {
+function frontMatterOf(text: string, parseYaml: ParseYaml) {
   try {
-    return splitFrontMatter(text, "the file");
+    return parseFrontMatter(text, "the file", parseYaml);
   } catch (error) {
     if (!(error instanceof SwarmError)) throw error;
-    const message =
-      "it has no front matter: start with a line ---, then name: and provider:, then a line ---";
-    throw new FileProblems([{ message }]);
+    const { message, line } = skillProblem(error);
+    const form = "start with a line ---, then name: and provider:, then a line ---";
+    throw new FileProblems([{ ...definedOnly({ line }), message: `${message}: ${form}` }]);
   }
 }
 
 function readTool(slug: string, text: string, parseYaml: ParseYaml): RegistryDefinition {
-  return defined("tool", slug, must(readYaml(text, toolFileSchema, parseYaml)));
+  const file = must(readYaml(text, toolFileSchema, parseYaml));
+  const parameters = "parameters" in file.config ? file.config.parameters : undefined;
+  const problems = schemaProblems(["config", "parameters"], parameters);
+  if (problems.length > 0) throw new FileProblems(problems);
+  return defined("tool", slug, file);
+}
+
+/** Why values cannot be checked against a schema of a file. */
+function schemaProblems(
+  at: readonly string[],
+  schema: JsonObject | undefined,
+): readonly ValueProblem[] {
+  if (schema === undefined) return [];
+  return findSchemaProblems(schema).map((problem) => ({
+    at: [...at, ...problem.at],
+    message: schemaProblemText(at.join("."), problem),
+  }));
 }
 
 function readEntries(kind: EntryKind, text: string, parseYaml: ParseYaml): RegistryDefinition[] {
@@ -158,27 +207,28 @@ function defined(
 
 function readSkills(files: readonly DefinitionFile[], parseYaml: ParseYaml): ReadDefinitions {
   const own = files.filter(({ path }) => path.startsWith(SKILLS));
-  if (own.length === 0) return { definitions: [], problems: [] };
   const definitions: RegistryDefinition[] = [];
   const problems: FileProblem[] = [];
+  const warnings: FileProblem[] = [];
+  if (own.length === 0) return { definitions, problems, warnings };
   try {
     for (const folder of findSkills(own)) {
       try {
-        const { skillId, ...skill } = parseSkill(folder.files, parseYaml);
+        const { skillId, ...skill } = parseSkill(folder.files, parseYaml, {
+          path: folder.path,
+          warn: (warning) => warnings.push(warning),
+        });
         definitions.push({ kind: "skill", slug: skillId, definition: withoutAbsent({ ...skill }) });
       } catch (error) {
-        problems.push({ path: `${folder.path}/SKILL.md`, message: messageOf(error) });
+        if (!(error instanceof SwarmError)) throw error;
+        problems.push({ path: `${folder.path}/SKILL.md`, ...skillProblem(error) });
       }
     }
   } catch (error) {
-    problems.push({ path: SKILLS, message: messageOf(error) });
+    if (!(error instanceof SwarmError)) throw error;
+    problems.push({ path: SKILLS, message: error.message });
   }
-  return { definitions, problems };
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof SwarmError) return error.message;
-  throw error;
+  return { definitions, problems, warnings };
 }
 
 /** Two files of one agent: `writer.md` and `writer/agent.md`. */
@@ -191,6 +241,25 @@ function repeated(definitions: readonly RegistryDefinition[]): FileProblem[] {
       return [];
     }
     return [{ path: slug, message: `the ${kind} has two files; remove one` }];
+  });
+}
+
+/** The schedules of which every job would fail, because their agent does not take their input. */
+function misfitSchedules(
+  definitions: readonly RegistryDefinition[],
+  files: readonly DefinitionFile[],
+): FileProblem[] {
+  const path = files.find((file) => /^schedules\.ya?ml$/.test(file.path))?.path ?? "";
+  const agents = new Map(
+    definitions.filter(({ kind }) => kind === "agent").map((one) => [one.slug, one.definition]),
+  );
+  return definitions.filter(({ kind }) => kind === "schedule").flatMap(({ slug, definition }) => {
+    const schema = agents.get(String(definition.agent))?.input_schema;
+    if (!isJsonObject(schema)) return [];
+    const problem = inputProblem(schema, definition.input ?? null);
+    if (problem === null) return [];
+    const message = `${slug}: the agent ${definition.agent} does not take its input: ${problem}`;
+    return [{ path, at: [slug, "input"], message }];
   });
 }
 
@@ -215,7 +284,7 @@ function must<T>(result: ReturnType<typeof readYaml<T>>): T {
 
 function textOf(bytes: Uint8Array): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return decodeText(bytes);
   } catch {
     throw new FileProblems([{ message: "it is not UTF-8 text" }]);
   }

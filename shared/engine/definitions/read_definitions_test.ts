@@ -25,6 +25,7 @@ description: Helps.
 tools: crm/find, crm/list, docs
 model: gpt-5.4-mini
 maxTurns: 8
+max_continuations: 5
 skills: [report-writing]
 fallbacks: [anthropic, openrouter/openai/gpt-5.4-mini]
 handoffs: none
@@ -52,6 +53,7 @@ Deno.test("readDefinitions() reads an agent with everything that belongs to it",
       provider: "demo",
       model: "gpt-5.4-mini",
       max_turns: 8,
+      max_continuations: 5,
       reasoning_effort: "low",
       output_schema: { type: "object", properties: { answer: { type: "string" } } },
       budget: { max_cost_micro_usd: 5000 },
@@ -186,4 +188,71 @@ You review.`;
     { tool: "crm", allowed_tools: ["find"] },
   ]);
   assert.equal(found?.definition.model, undefined);
+});
+
+Deno.test("a schema by which nothing can be checked is refused where it is wrong", () => {
+  const { problems } = read({
+    "helper.md": agent(
+      "input_schema: { properties: { day: { $ref: '#/$defs/day' }, code: { pattern: '[' } } }\n" +
+        "output_schema: { type: objekt }\n",
+    ),
+    "tools/crm.yaml": "type: http_api\nconfig:\n  method: GET\n  url: https://crm.example.com\n" +
+      "  parameters: { properties: { id: { multipleOf: 0 } } }\n",
+  });
+
+  assert.deepEqual(problems.map(({ path, at }) => [path, at?.join(".")]), [
+    ["helper.md", "input_schema.properties.code.pattern"],
+    ["helper.md", "output_schema.type"],
+    ["tools/crm.yaml", "config.parameters.properties.id.multipleOf"],
+  ]);
+  assert.match(problems[0]?.message ?? "", /^input_schema\.properties\.code\.pattern: "\[" /);
+});
+
+Deno.test("a schedule with an input that its agent does not take is refused", () => {
+  const schedule = (day: string) =>
+    `nightly: { agent: helper, cron: "@daily", input: { day: "${day}" } }\n`;
+  const files = (day: string) => ({
+    "helper.md": agent("input_schema: { properties: { day: { format: date } } }\n"),
+    "schedules.yaml": schedule(day),
+  });
+
+  assert.deepEqual(read(files("2026-12-24")).problems, []);
+  const [problem] = read(files("tomorrow")).problems;
+  assert.deepEqual(problem?.at, ["nightly", "input"]);
+  assert.match(problem?.message ?? "", /helper does not take its input: input\.day: .*date/);
+});
+
+Deno.test("a description that is not YAML is read as text, with a warning at its line", () => {
+  const { definitions, problems, warnings } = read({
+    "helper.md": agent("description: Use after changes. Looks for: bugs, leaks\n"),
+  });
+
+  assert.deepEqual(problems, []);
+  assert.equal(definitions[0]?.definition.description, "Use after changes. Looks for: bugs, leaks");
+  assert.deepEqual(warnings.map(({ path, line }) => ({ path, line })), [
+    { path: "helper.md", line: agent("").split("\n").indexOf("---", 1) + 1 },
+  ]);
+  assert.match(warnings[0]?.message ?? "", /^description: it is not YAML: .*; read as text; write/);
+});
+
+Deno.test("only a text of an agent may appear twice, and its front matter needs an end", () => {
+  const described = "description: Helps\n";
+  const repeated = read({ "helper.md": agent(`${described}description: Serves\n`) });
+  const granted = read({ "helper.md": agent(`${described}tools: crm\ntools: docs\n`) });
+  const unclosed = read({
+    "helper.md": `---\nname: helper\nprovider: demo\n${described}\nYou help.\n`,
+  });
+
+  assert.deepEqual(repeated.problems, []);
+  assert.equal(repeated.definitions[0]?.definition.description, "Helps");
+  assert.match(
+    repeated.warnings[0]?.message ?? "",
+    /description: the key appears twice; the first/,
+  );
+  assert.deepEqual(granted.problems, [
+    { path: "helper.md", line: 6, message: "tools: the key appears twice" },
+  ]);
+  assert.deepEqual(unclosed.problems, [
+    { path: "helper.md", line: 1, message: "the front matter has no end, a line ---" },
+  ]);
 });

@@ -1,7 +1,8 @@
 import type { z } from "../../vendor/zod.js";
 import { toOutputSchema } from "../../platform/values/json_schema.ts";
 import { isJsonObject, type JsonValue } from "../../platform/values/json.ts";
-import type { ParseYaml } from "../skills/parse_skill.ts";
+import { yamlProblem } from "../../platform/values/yaml_problem.ts";
+import type { ParseYaml } from "../skills/parse_yaml.ts";
 import type { ValueProblem } from "./definition.ts";
 import { describeFileIssues } from "./file_problems.ts";
 
@@ -9,11 +10,6 @@ import { describeFileIssues } from "./file_problems.ts";
 export type ReadResult<T> =
   | { readonly kind: "read"; readonly value: T }
   | { readonly kind: "invalid"; readonly problems: readonly ValueProblem[] };
-
-/** The first line of a YAML parser's message, without the position, which counts from another line. */
-export function yamlProblem(message: string): string {
-  return message.split("\n", 1)[0]?.replace(/ at line \d+, column \d+:?$/, "") ?? "";
-}
 
 /** Reads YAML that has to match a schema. Never throws. */
 export function readYaml<T>(
@@ -25,7 +21,7 @@ export function readYaml<T>(
   try {
     data = parseYaml(text) ?? {};
   } catch (error) {
-    const message = yamlProblem(error instanceof Error ? error.message : String(error));
+    const message = yamlProblem(error);
     return { kind: "invalid", problems: [{ message: `it is not YAML: ${message}` }] };
   }
   return readValue(data, schema);

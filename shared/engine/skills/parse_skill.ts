@@ -1,54 +1,86 @@
 import { z } from "../../vendor/zod.js";
-import { describeIssues } from "../../platform/values/describe_issues.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
+import { decodeText } from "./decode_text.ts";
+import { type FrontMatterFile, lineOfKey, parseFrontMatter } from "./parse_front_matter.ts";
+import type { ParseYaml } from "./parse_yaml.ts";
 import { readResources } from "./read_resources.ts";
 import type { ParsedSkill, SkillFile } from "./skill.ts";
-import { splitFrontMatter } from "./split_front_matter.ts";
+import { type FilePlace, unreadable } from "./skill_problem.ts";
 
 const SKILL_FILE = "SKILL.md";
 
 /** The model reads all instructions; longer ones belong in resources. */
 const MAX_INSTRUCTIONS_BYTES = 200_000;
 const DEFAULT_VERSION = "1.0.0";
+const MAX_NAME_CHARACTERS = 64;
 
 /** True for the file that makes its folder a skill, in any letter case. */
 export function isSkillFile(path: string): boolean {
   return path.slice(path.lastIndexOf("/") + 1).toLowerCase() === SKILL_FILE.toLowerCase();
 }
 
-/** Parses YAML of the core schema: plain data, no custom tags. Throws if it is malformed. */
-export type ParseYaml = (text: string) => unknown;
+/** Models read it with each prompt. */
+const MAX_DESCRIPTION_CHARACTERS = 4096;
 
-const frontMatter = z.looseObject({
-  name: z.string().trim().min(1, "is empty").max(64, "is longer than 64 characters"),
-  description: z.string().trim().min(1, "is empty").max(4096, "is longer than 4096 characters"),
-  version: z.union([z.string(), z.number()]).optional(),
-});
+/** What is known about the folder of a skill, and who gets what was not read as it is written. */
+export interface SkillPlace {
+  /** The path of its folder for messages, such as `skills/letters`; empty for the root. */
+  readonly path: string;
+  /** Called with each part that was left out, shortened or read as text. */
+  readonly warn: (warning: SkillWarning) => void;
+}
+
+/** A part of a `SKILL.md` that was not read as it is written. */
+export interface SkillWarning extends FilePlace {
+  readonly message: string;
+}
+
+/** A text; a number or another plain value is one, too, as in `version: 2` or `name: 404`. */
+const text = z.union([z.string(), z.number(), z.boolean()]).transform((value) =>
+  String(value).trim()
+);
 
 /**
  * Reads a folder in the Agent Skills format: `SKILL.md` with front matter and instructions, and
- * other files as resources.
+ * other files as resources. Front matter that is not YAML is read field by field.
  *
  * @param files The folder's files, including `SKILL.md`.
  * @param parseYaml Injected, because only importers need a YAML parser.
- * @throws SKILL_INVALID with the file and the problem.
+ * @throws SKILL_INVALID with the path, the line and the problem.
  */
-export function parseSkill(files: readonly SkillFile[], parseYaml: ParseYaml): ParsedSkill {
+export function parseSkill(
+  files: readonly SkillFile[],
+  parseYaml: ParseYaml,
+  { path: folder, warn }: SkillPlace = { path: "", warn: () => {} },
+): ParsedSkill {
   const main = files.find(({ path }) => !path.includes("/") && isSkillFile(path));
   if (main === undefined) {
     throw new SwarmError("SKILL_INVALID", `Cannot read the skill: it has no ${SKILL_FILE}`, {
       hint: `Put a ${SKILL_FILE} into the skill's folder.`,
     });
   }
-  const { yaml, body } = splitFrontMatter(decode(main), SKILL_FILE);
-  const { name, description, version, ...extra } = parseFrontMatter(yaml, parseYaml);
+  const path = folder === "" ? main.path : `${folder}/${main.path}`;
+  const source = decode(main, path);
+  const { fields, body, notes } = parseFrontMatter(source, path, parseYaml);
+  const at = (key: string) => ({ path, line: lineOfKey(source, key) });
+  for (const { line, problem, reading } of notes) {
+    warn({ path, line, message: `${problem}; ${reading}` });
+  }
+  const { name: _name, description: _description, version, ...extra } = fields;
+  const name = nameOf(fields, folder, at, warn);
+  if (name.length > MAX_NAME_CHARACTERS) {
+    throw invalid(at("name"), `name: is longer than ${MAX_NAME_CHARACTERS} characters`);
+  }
   const { resources, scripts, notImported } = readResources(files.filter((file) => file !== main));
   return {
-    skillId: toSkillId(name),
+    skillId: toSkillId(name, at("name")),
     name,
-    description,
-    version: String(version ?? versionOf(extra.metadata) ?? DEFAULT_VERSION),
+    description: shortened(
+      requiredText(fields, "description", at),
+      (message) => warn({ ...at("description"), message }),
+    ),
+    version: versionFrom(version, extra, (message) => warn({ ...at("version"), message })),
     instructions: body,
     resources,
     metadata: {
@@ -59,40 +91,76 @@ export function parseSkill(files: readonly SkillFile[], parseYaml: ParseYaml): P
   };
 }
 
-function decode({ bytes }: SkillFile): string {
+function decode({ bytes }: SkillFile, path: string): string {
+  const place = { path, line: 1 };
   if (bytes.byteLength > MAX_INSTRUCTIONS_BYTES) {
-    throw invalid(
-      `it is larger than ${MAX_INSTRUCTIONS_BYTES} bytes`,
-      "Move parts into resources.",
-    );
+    const problem = `it is larger than ${MAX_INSTRUCTIONS_BYTES} bytes`;
+    throw invalid(place, problem, { hint: "Move parts into resources." });
   }
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return decodeText(bytes);
   } catch (cause) {
-    throw invalid("it is not UTF-8 text", "Save the file as UTF-8.", cause);
+    throw invalid(place, "it is not UTF-8 text", { hint: "Save the file as UTF-8.", cause });
   }
 }
 
-function parseFrontMatter(yaml: string, parseYaml: ParseYaml): z.infer<typeof frontMatter> {
-  let data: unknown;
-  try {
-    data = parseYaml(yaml);
-  } catch (cause) {
-    const problem = cause instanceof Error ? cause.message.split("\n")[0] : "unknown";
-    throw invalid(`its front matter is not YAML: ${problem}`, "Quote texts with colons.", cause);
+function requiredText(
+  fields: FrontMatterFile["fields"],
+  key: string,
+  at: (key: string) => FilePlace,
+): string {
+  const value = fields[key] ?? undefined;
+  const parsed = text.safeParse(value);
+  const problem = value === undefined
+    ? "it is required but missing"
+    : !parsed.success
+    ? "it is not a text"
+    : parsed.data === ""
+    ? "is empty"
+    : null;
+  if (problem === null && parsed.success) return parsed.data;
+  throw invalid(at(key), `its front matter is invalid: ${key}: ${problem}`);
+}
+
+/** The folder's name stands in for one that is missing: the standard wants both to be equal. */
+function nameOf(
+  fields: FrontMatterFile["fields"],
+  folder: string,
+  at: (key: string) => FilePlace,
+  warn: SkillPlace["warn"],
+): string {
+  const own = folder.slice(folder.lastIndexOf("/") + 1);
+  if (own === "" || String(fields.name ?? "").trim() !== "") {
+    return requiredText(fields, "name", at);
   }
-  const parsed = frontMatter.safeParse(data);
-  if (parsed.success) return parsed.data;
-  const issues = describeIssues(parsed.error).join("; ");
-  throw invalid(`its front matter is invalid: ${issues}`, "Give it a name and a description.");
+  warn({ ...at("name"), message: `name: it is missing; the folder's name ${own} is used` });
+  return own;
+}
+
+function shortened(description: string, warn: (message: string) => void): string {
+  if (description.length <= MAX_DESCRIPTION_CHARACTERS) return description;
+  warn(`description: only its first ${MAX_DESCRIPTION_CHARACTERS} characters are kept`);
+  return description.slice(0, MAX_DESCRIPTION_CHARACTERS);
+}
+
+function versionFrom(
+  version: unknown,
+  { metadata }: { readonly metadata?: unknown },
+  warn: (message: string) => void,
+): string {
+  const parsed = text.safeParse(version ?? versionOf(metadata) ?? DEFAULT_VERSION);
+  if (parsed.success && parsed.data !== "") return parsed.data;
+  warn(`version: it is not a text; ${DEFAULT_VERSION} is used`);
+  return DEFAULT_VERSION;
 }
 
 /** The registry's key: the name, which the standard already requires in lower case with hyphens. */
-function toSkillId(name: string): string {
+function toSkillId(name: string, place: FilePlace): string {
   const id = name.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-")
     .replace(/^-+|-+$/g, "").slice(0, 64);
   if (id !== "") return id;
-  throw invalid(`its name "${name}" has no letter or digit`, "Use letters a to z and hyphens.");
+  const hint = "Use letters a to z and hyphens.";
+  throw invalid(place, `its name "${name}" has no letter or digit`, { hint });
 }
 
 /** Some authors put the version into the standard's free-form `metadata`. */
@@ -110,6 +178,13 @@ function toJson(value: object): JsonObject {
     : {};
 }
 
-function invalid(problem: string, hint: string, cause?: unknown): SwarmError {
-  return new SwarmError("SKILL_INVALID", `Cannot read ${SKILL_FILE}: ${problem}`, { hint, cause });
+function invalid(
+  place: FilePlace,
+  problem: string,
+  { hint = "Give it a name and a description.", cause }: {
+    readonly hint?: string;
+    readonly cause?: unknown;
+  } = {},
+): SwarmError {
+  return unreadable(place, problem, { hint, cause });
 }

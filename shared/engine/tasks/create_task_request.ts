@@ -2,8 +2,10 @@ import { z } from "../../vendor/zod.js";
 import { CLOSED_SETS } from "../../platform/db/closed_sets.ts";
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
 import { jsonObject } from "../../platform/values/json_schema.ts";
-import { MAX_SCHEMA_CHARACTERS } from "../../models/tool_schemas/function_definition.ts";
-import { validateValue } from "../../models/tool_schemas/validate_value.ts";
+import {
+  findSchemaProblems,
+  schemaProblemText,
+} from "../../models/tool_schemas/schema_problems.ts";
 
 /** The input of a task. */
 export const taskInput = z.custom<string | JsonObject>(
@@ -64,7 +66,7 @@ export const createTaskRequest = z.strictObject({
     .describe("Caps of the whole job; null removes a cap. Agents must omit it"),
   max_attempts: z.int().min(1).max(1_000).optional()
     .describe("Number of errors of one step after which the task fails, instead of the default"),
-  output_schema: anObject.refine(isUsableSchema, "is not a usable JSON Schema").optional()
+  output_schema: anObject.superRefine(refuseUnusableSchema).optional()
     .meta({
       type: "object",
       description: "JSON Schema that the output must match, instead of the agent's own",
@@ -95,8 +97,10 @@ export interface CreateTaskAnswer {
   readonly channels: { readonly task: string; readonly master: string };
 }
 
-/** True if values can be checked against the schema and the schema can be sent to models. */
-function isUsableSchema(schema: JsonObject): boolean {
-  if (JSON.stringify(schema).length > MAX_SCHEMA_CHARACTERS) return false;
-  return [null, "", 0, [], {}].every((value) => validateValue(value, schema).kind !== "undecided");
+/** Refuses a schema that values cannot be checked against, or that is too large for models. */
+function refuseUnusableSchema(schema: JsonObject, context: z.RefinementCtx): void {
+  for (const problem of findSchemaProblems(schema)) {
+    const message = `is not a usable JSON Schema: ${schemaProblemText("output_schema", problem)}`;
+    context.addIssue({ code: "custom", message });
+  }
 }

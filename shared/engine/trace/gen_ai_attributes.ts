@@ -4,6 +4,7 @@ import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import type { ToolCallOutcome } from "../../gateway/tool_contracts/tool_call.ts";
 import type { SpanAttributes } from "../../platform/telemetry/span.ts";
 import type { TracedModelAnswer, TracedModelCall } from "./task_trace.ts";
+import { ownMember } from "../../platform/values/own_member.ts";
 
 /**
  * Attributes by OpenTelemetry's conventions for generative AI: names, settings and counts. Texts of
@@ -12,7 +13,9 @@ import type { TracedModelAnswer, TracedModelCall } from "./task_trace.ts";
 export function modelAttributes({ agent, provider }: TracedModelCall): SpanAttributes {
   return {
     "gen_ai.operation.name": "chat",
-    "gen_ai.provider.name": provider === null ? null : PROVIDERS[provider.name] ?? provider.name,
+    "gen_ai.provider.name": provider === null
+      ? null
+      : ownMember(PROVIDERS, provider.name) ?? provider.name,
     "gen_ai.request.model": agent?.model ?? provider?.default_model,
     "gen_ai.request.temperature": agent?.temperature,
     "gen_ai.request.max_tokens": agent?.max_tokens,

@@ -43,7 +43,7 @@ export interface Supervisor {
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { createWorker, runInBackground, noteRequest, isOpen, log } = options;
   let current: Worker | null = null;
-  let isWakeOwed = false;
+  let hasPendingWake = false;
 
   return {
     wake() {
@@ -53,11 +53,11 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       }
       // A worker that has stopped claiming ignores wake-ups. Its successor in this isolate handles
       // them, or the worker in the next isolate if this one's time is up.
-      if (!current.wake()) isWakeOwed = true;
+      if (!current.wake()) hasPendingWake = true;
       return current.id;
     },
     async unload() {
-      isWakeOwed = false;
+      hasPendingWake = false;
       await current?.unload();
     },
   };
@@ -77,8 +77,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       log("error", "worker.failed", { worker_id: worker.id, error: name });
     }
     current = null;
-    const isDue = isWakeOwed && isOpen();
-    isWakeOwed = false;
+    const isDue = hasPendingWake && isOpen();
+    hasPendingWake = false;
     if (isDue) start();
   }
 }

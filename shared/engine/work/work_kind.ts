@@ -17,7 +17,7 @@ export interface LeaseState extends WorkLease {
 /** Work that a worker has claimed. */
 export interface ClaimedWork extends WorkLease {
   /** Must run on a worker that runs nothing else. @default false */
-  readonly worksAlone?: boolean;
+  readonly runsExclusively?: boolean;
 }
 
 /** What a worker claims. */
@@ -44,6 +44,8 @@ export interface WorkControl {
    * of the worker's CPU does not allow it: then the answer arrives whole, which costs a fraction.
    */
   readonly reserveStream: () => (() => void) | null;
+  /** True when little of the worker's CPU is left: its streams must cost less to be completed. */
+  readonly isShortOfCpu: () => boolean;
   /** Whether the work is watched. */
   readonly watch: Watch;
 }
@@ -66,6 +68,11 @@ export interface WorkKind<Work extends ClaimedWork = ClaimedWork> {
   renew(workerId: string, leases: readonly WorkLease[]): Promise<readonly LeaseState[]>;
   /** Runs the work as far as possible, records and returns how it ended. Never throws. */
   run(work: Work, control: WorkControl): Promise<string>;
+  /**
+   * Whether the log says nothing of a run that ended so unless it is verbose: the work goes on, or its
+   * end is logged already. @default false
+   */
+  isQuietEnd?(end: string): boolean;
   /**
    * Milliseconds before the claim of this work in which it waited and no other work was claimed.
    *

@@ -201,7 +201,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     try {
       const claimed = await kind.claim(this.id, { limit: room, isIdle: this.#isIdle() });
       this.#isBacklogged = claimed.length === room;
-      this.#isAlone = this.#isLimited && claimed.some(({ worksAlone }) => worksAlone);
+      this.#isAlone = this.#isLimited && claimed.some(({ runsExclusively }) => runsExclusively);
       this.#startAll(claimed);
       this.#lookedAtMs = this.#now();
       if (lookedAtMs === null || this.#now() - lookedAtMs > STALL_MS) {
@@ -209,7 +209,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       }
       // Other waiting work needs another isolate, which starts only when this one is retired.
       if (this.#isAlone) this.#retire();
-      else if (claimed.some(({ worksAlone }) => worksAlone)) this.#signal.send();
+      else if (claimed.some(({ runsExclusively }) => runsExclusively)) this.#signal.send();
       return claimed.length;
     } catch (error) {
       this.#noteFailedClaim(error);
@@ -253,10 +253,11 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
         isDraining: () => !this.#isOpen(),
         isClosing: () => this.#isClosing(),
         reserveStream: () => this.#reserveStream(),
+        isShortOfCpu: () => this.#options.lifetime.isShortOfCpu(),
         settle,
         watch,
       }).catch(toName);
-      log("info", `${kind.noun}.run_ended`, {
+      log(kind.isQuietEnd?.(end) ? "debug" : "info", `${kind.noun}.run_ended`, {
         worker_id: this.id,
         [`${kind.noun}_id`]: id,
         end,

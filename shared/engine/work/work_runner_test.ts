@@ -242,7 +242,7 @@ Deno.test("a worker that runs work alone claims nothing beside it and wakes a su
         claims.push(limit);
         lookMs = 100;
         const isFirst = claims.length === 1;
-        return Promise.resolve(isFirst ? [{ id: "slow", epoch: "1", worksAlone: true }] : []);
+        return Promise.resolve(isFirst ? [{ id: "slow", epoch: "1", runsExclusively: true }] : []);
       },
       wakeSuccessor: () => {
         wakeCount++;
@@ -271,7 +271,7 @@ Deno.test("a worker without a CPU limit runs other work beside work that must ru
       claim: (_workerId, { limit }) => {
         claims.push(limit);
         const isFirst = claims.length === 1;
-        return Promise.resolve(isFirst ? [{ id: "slow", epoch: "1", worksAlone: true }] : []);
+        return Promise.resolve(isFirst ? [{ id: "slow", epoch: "1", runsExclusively: true }] : []);
       },
     },
     createLifetime(36_000),

@@ -12,7 +12,8 @@ export function createTaskModel(
   modelTimeoutSeconds: number,
   files: FilePorts,
 ): CallTaskModel {
-  return async ({ context, prompt, stream, onDelta, onFallback, signal }) => {
+  return async (call) => {
+    const { context, prompt, hasOptionalLimit, stream, onFallback, signal } = call;
     const { agent, provider, fallbacks, task } = context;
     const timeout = AbortSignal.timeout(modelTimeoutSeconds * 1_000);
     try {
@@ -27,13 +28,15 @@ export function createTaskModel(
           model: agent?.model ?? null,
           temperature: agent?.temperature ?? null,
           max_tokens: agent?.max_tokens ?? null,
+          has_optional_limit: hasOptionalLimit,
           reasoning_effort: agent?.reasoning_effort ?? null,
           provider_tools: agent?.provider_tools ?? [],
         },
         userId: task.created_by,
+        agent: task.agent_slug,
         taskId: task.id,
         prompt: { ...prompt, messages },
-        ...(stream ? { onDelta } : {}),
+        ...(stream ? { onDelta: call.onDelta, streamPauseMs: call.streamPauseMs } : {}),
         signal: AbortSignal.any([signal, timeout]),
       });
     } catch (error) {

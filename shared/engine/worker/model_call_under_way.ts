@@ -1,4 +1,4 @@
-import type { Prompt } from "../agent/decide.ts";
+import type { Prompt } from "../agent/build_prompt.ts";
 import type { Clock } from "../../platform/isolate/clock.ts";
 import { CHARS_PER_TOKEN, estimatedOutputTokens } from "../../models/llm/estimated_tokens.ts";
 import type { CutCall } from "./task_store.ts";

@@ -10,6 +10,7 @@ import { runTool } from "./run_tool.ts";
 import { storeArtifact } from "./store_artifact.ts";
 import type { StepRecord } from "./task_store.ts";
 import { artifactPath, type TaskRun } from "./task_run.ts";
+import { withHint } from "../../platform/errors/with_hint.ts";
 
 /**
  * Runs calls in parallel. Calls without I/O are settled immediately; each of the others is written
@@ -18,7 +19,7 @@ import { artifactPath, type TaskRun } from "./task_run.ts";
 export async function runCalls(calls: readonly RunnableCall[], run: TaskRun): Promise<void> {
   const { transcript } = run;
   const outside = calls.filter((call) => {
-    const record = settleAtOnce(call, run);
+    const record = settleWithoutIo(call, run);
     if (record !== null) transcript.end(record);
     return record === null;
   });
@@ -44,7 +45,7 @@ function isRerun(call: RunnableCall): boolean {
   return call.kind === "tool" && call.isRerun;
 }
 
-function settleAtOnce(call: RunnableCall, { context, transcript }: TaskRun): StepRecord | null {
+function settleWithoutIo(call: RunnableCall, { context, transcript }: TaskRun): StepRecord | null {
   if (call.kind === "settled") return { ...call.intent, ...call.result };
   if (call.kind !== "save" || isFile(call) || !fitsIntermediateData(call)) return null;
   const { stored_bytes_left: left } = context.task;
@@ -142,7 +143,7 @@ async function saveObject(call: SaveCall, run: TaskRun): Promise<StepRecord> {
     return { ...intent, ...result, ...data, storage_path: path };
   } catch (error) {
     if (!(error instanceof SwarmError) || !NOT_STORABLE.has(error.code)) throw error;
-    return { ...intent, ...errorResult(error.code, `${error.message}. ${error.hint ?? ""}`) };
+    return { ...intent, ...errorResult(error.code, withHint(error.message, error.hint)) };
   }
 }
 

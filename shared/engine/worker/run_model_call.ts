@@ -1,7 +1,12 @@
-import type { Decision, Prompt } from "../agent/decide.ts";
+import { createContinuedStream, withoutRepetition } from "../agent/continued_text.ts";
+import { textThrough } from "../agent/cut_turn.ts";
+import type { Prompt } from "../agent/build_prompt.ts";
+import type { Decision } from "../agent/decide.ts";
 import type { GuardrailCheck } from "../agent/guardrails.ts";
 import type { StepIntent } from "../agent/planned_call.ts";
 import type { TaskContext } from "../agent/task_context.ts";
+import { readTurns } from "../agent/turns.ts";
+import { definedOnly } from "../../platform/values/defined_only.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import type { JsonObject } from "../../platform/values/json.ts";
 import type { ModelUsageRecord } from "../../models/llm/call_model.ts";
@@ -10,6 +15,17 @@ import { ModelCallUnderWay } from "./model_call_under_way.ts";
 import { isPlainPass, runChecks } from "./run_checks.ts";
 import type { TaskRun } from "./task_run.ts";
 import type { CutCall, StepRecord } from "./task_store.ts";
+
+/**
+ * Each read of a stream costs CPU, and what ends between two reads is noticed with the next one: a
+ * pause is this part of the time that the stream has taken.
+ */
+const PAUSE_SHARE = 0.05;
+const MIN_PAUSE_MS = 200;
+/** The interval of the messages with its text: reading a stream more often only costs CPU. */
+const WATCHED_PAUSE_MS = 500;
+/** While nobody watches, or the isolate would be ended before its streams: a fraction of the CPU. */
+const MAX_PAUSE_MS = 2_000;
 
 type ModelCall = Extract<Decision, { kind: "call_model" }>;
 type Summary = Extract<Decision, { kind: "summarize" }>;
@@ -32,7 +48,8 @@ export function modelIntent(
  * Asks the model to summarize old turns, as a separate step. It is not streamed, because it is not
  * an answer.
  *
- * @throws MODEL_OUTPUT_INVALID for an empty summary, and errors of `CallTaskModel`.
+ * @throws MODEL_OUTPUT_INVALID for an empty summary, MODEL_OUTPUT_CUT for an incomplete one, and
+ * errors of `CallTaskModel`.
  */
 export async function runSummary({ seq, prompt, through }: Summary, run: TaskRun): Promise<void> {
   const { agent } = run.context;
@@ -44,7 +61,11 @@ export async function runSummary({ seq, prompt, through }: Summary, run: TaskRun
   const intent = modelIntent(seq, run, { summarizes_through: through });
   await run.transcript.begin([intent]);
   const record = await ask({ intent, prompt, context, mayStream: false }, run);
-  if (String(record.output.text).trim() === "") throw emptySummary();
+  const problem = problemOfSummary(record.output);
+  if (problem !== null) {
+    await bookVoidAnswer(seq, record, run);
+    throw problem;
+  }
   run.transcript.end(record);
 }
 
@@ -61,24 +82,36 @@ export async function runModelCall(
   const intent = modelIntent(seq, run, modelInputOf(recorded));
   const { transcript } = run;
   const { agent } = run.context;
+  const { maxTokens = agent?.max_tokens ?? null } = recorded;
   const context = {
     ...run.context,
-    agent: agent && { ...agent, provider_tools: [...providerTools] },
+    agent: agent && { ...agent, max_tokens: maxTokens, provider_tools: [...providerTools] },
   };
   await transcript.begin([intent, ...checks.map((check) => check.intent)]);
   const mayStream = checks.length === 0 && !isResultChecked(context);
-  const asking = { intent, prompt, context, mayStream };
+  const asking: Asking = {
+    intent,
+    prompt,
+    context,
+    mayStream,
+    before: textThrough(readTurns(transcript.steps), recorded.continues),
+    hasOptionalLimit: recorded.maxTokens !== undefined,
+  };
   if (checks.length === 0) transcript.end(await ask(asking, run));
   else await askBesideChecks(asking, checks, run);
 }
 
 /** What a step records of its model call for later decisions; null for none of it. */
 export function modelInputOf(
-  { leftOut, firstOffer }: Pick<ModelCall, "leftOut" | "firstOffer">,
+  { leftOut, continues, maxTokens, firstOffer }: Pick<
+    ModelCall,
+    "leftOut" | "continues" | "maxTokens" | "firstOffer"
+  >,
 ): JsonObject | null {
   const isWhole = leftOut.results_through === 0 && leftOut.summary_seq === null;
   const input = {
     ...isWhole ? {} : { left_out: { ...leftOut } },
+    ...definedOnly({ continues, max_tokens: maxTokens }),
     ...firstOffer === undefined ? {} : { offered_tools: [...firstOffer] },
   };
   return Object.keys(input).length === 0 ? null : input;
@@ -143,13 +176,17 @@ interface Asking {
   readonly prompt: Prompt;
   readonly context: TaskContext;
   readonly mayStream: boolean;
+  /** The text that the answer continues. @default none */
+  readonly before?: string;
+  /** See {@linkcode TaskModelCall}. @default false */
+  readonly hasOptionalLimit?: boolean;
   /** @default the run's own */
   readonly signal?: AbortSignal;
 }
 
 /** @returns The ended step, which is not yet written. */
 async function ask(
-  { intent, prompt, context, mayStream, signal }: Asking,
+  { intent, prompt, context, mayStream, before = "", hasOptionalLimit = false, signal }: Asking,
   run: TaskRun,
 ): Promise<StepRecord> {
   const { lease, underWay, trace, ports, control, watch } = run;
@@ -160,6 +197,7 @@ async function ask(
     pace: run.deltaPace,
     clock: ports.clock,
   });
+  const shown = createContinuedStream(before, (text) => deltas.push(text));
   const begin = () =>
     new ModelCallUnderWay({
       seq,
@@ -171,26 +209,37 @@ async function ask(
   const cutCalls: CutCall[] = [];
   const mayReserve = mayStream && watch.isOn && !wasInterrupted(seq, context);
   const release = mayReserve ? control.reserveStream() : null;
+  const beganAtMs = ports.clock.nowMs();
   try {
     const { answer, usage } = await trace.modelCall({ seq, ...context }, () =>
       ports.callModel({
         context,
         prompt,
+        hasOptionalLimit,
         stream: release !== null,
         onDelta: (text) => {
           call.receive(text);
-          deltas.push(text);
+          shown.push(text);
+        },
+        streamPauseMs: () => {
+          if (control.isShortOfCpu()) return MAX_PAUSE_MS;
+          const sinceMs = ports.clock.nowMs() - beganAtMs;
+          const mostMs = watch.isOn ? WATCHED_PAUSE_MS : MAX_PAUSE_MS;
+          return Math.min(Math.max(MIN_PAUSE_MS, PAUSE_SHARE * sinceMs), mostMs);
         },
         onFallback: () => {
           if (call.hasAnswer) cutCalls.push(call.estimate());
           call = underWay.modelCall = begin();
           deltas.restart();
+          shown.restart();
         },
         signal: signal ?? control.signal,
       }));
     underWay.modelCall = null;
     for (const cut of cutCalls) await ports.store.loseCall(lease, cut);
-    return { ...intent, state: "done", output: answer, usage: toStored(usage) };
+    shown.end();
+    const output = { ...answer, text: withoutRepetition(before, answer.text) };
+    return { ...intent, state: "done", output, usage: toStored(usage) };
   } finally {
     release?.();
     await deltas.end();
@@ -204,10 +253,15 @@ function wasInterrupted(seq: number, { steps }: TaskContext): boolean {
   );
 }
 
-function emptySummary(): SwarmError {
-  return new SwarmError("MODEL_OUTPUT_INVALID", "Cannot summarize the task: the summary is empty", {
-    hint: "Give the agent another model, or one with a larger window (model_windows).",
-  });
+function problemOfSummary({ text, finish_reason: reason }: JsonObject): SwarmError | null {
+  const hint = "Give the agent another model, or one with a larger window (model_windows).";
+  if (reason === "length") {
+    const message = "Cannot summarize the task: the summary was cut at the output limit";
+    return new SwarmError("MODEL_OUTPUT_CUT", message, { hint });
+  }
+  if (String(text).trim() !== "") return null;
+  const message = "Cannot summarize the task: the summary is empty";
+  return new SwarmError("MODEL_OUTPUT_INVALID", message, { hint });
 }
 
 function toStored({ passed_over: passed, ...usage }: ModelUsageRecord): JsonObject {

@@ -11,6 +11,7 @@ import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { openRun } from "../trace/open_run.ts";
 import { untraced } from "../trace/task_trace.ts";
 import { askPerson } from "./ask_person.ts";
+import { misfitOfInput } from "./check_input.ts";
 import { DeltaPace } from "./delta_pace.ts";
 import { finishTask } from "./finish_task.ts";
 import { parkForSubtasks, spawnSubtasks } from "./hand_off.ts";
@@ -76,6 +77,8 @@ async function runToEnd(
 }
 
 async function advance(run: TaskRun): Promise<TaskEnd> {
+  const misfit = misfitOfInput(run.context);
+  if (misfit !== null) return await failTask(misfit, run);
   const { toolset, fileFacts } = await openTask(run);
   const { toolSearchBytes = TOOL_SEARCH_BYTES } = run.ports;
   const spawned = new Set<number>();

@@ -1,5 +1,4 @@
 import { ApprovalRequired } from "../../gateway/tool_contracts/approval.ts";
-import { fenceData } from "../../gateway/tool_contracts/fence_data.ts";
 import { checkedMessage } from "../agent/guardrails.ts";
 import type { ToolCall } from "../agent/planned_call.ts";
 import { errorResult, type StepResult } from "../agent/step_result.ts";
@@ -70,7 +69,7 @@ export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord 
 
 /** Waits out a short rate limit: nothing was called, so nothing is repeated. */
 async function callWithinRateLimit(
-  { onText, ...request }: UntoldRequest,
+  { onText, ...request }: StreamableRequest,
   run: TaskRun,
 ): Promise<ToolCallOutcome | SwarmError> {
   const { ports: { gateway, clock }, control: { signal } } = run;
@@ -91,7 +90,7 @@ async function callWithinRateLimit(
 }
 
 /** A request with an optional receiver of the text. */
-type UntoldRequest = Omit<ToolCallRequest, "onText"> & {
+type StreamableRequest = Omit<ToolCallRequest, "onText"> & {
   readonly onText: ToolCallRequest["onText"];
 };
 
@@ -147,7 +146,7 @@ function answeredResult(call: ToolCall, answer: AnsweredCall, run: TaskRun): Ste
   const failure = {
     tool: call.tool,
     arguments: call.arguments,
-    error: fenceData(answer.text, `${call.tool.server}/${call.tool.toolName}`),
+    error: answer.text,
     errorCode: answer.errorCode,
     attempt: call.attempt,
     request: jsonTextOf(masterInput(run)),

@@ -25,9 +25,19 @@ export async function settleFailure(error: unknown, run: FailedRun): Promise<Tas
 
 /** Ends the task with an error that a retry cannot fix. */
 export async function failTask(error: ErrorBody, run: FailedRun): Promise<TaskEnd> {
-  run.trace.noteError(error.code);
+  noteFailure(error, run);
   await keepResults(run);
   return toEnd(await run.ports.store.fail(run.lease, error, NEVER));
+}
+
+/** The only line of the run at the default level. */
+function noteFailure(
+  { code, message }: Pick<ErrorBody, "code" | "message">,
+  { trace, ports, lease }: FailedRun,
+  origin?: string,
+): void {
+  trace.noteError(code);
+  ports.log("warn", "task.failing", { task_id: lease.taskId, code, message, origin });
 }
 
 const NEVER: RetryPolicy = { retry: "never", retryAfterSeconds: null };
@@ -54,13 +64,7 @@ async function fail(cause: unknown, run: FailedRun): Promise<TaskEnd> {
     return endOfLease(error, run);
   }
   if (error.code === "TASK_CANCELLED") return await cancel(run);
-  run.trace.noteError(error.code);
-  run.ports.log("warn", "task.failing", {
-    task_id: run.lease.taskId,
-    code: error.code,
-    message: error.message,
-    origin: originOf(error),
-  });
+  noteFailure(error, run, originOf(error));
   await keepResults(run);
   if (mayHaveCost(error, run)) await bookLostCall(run);
   return toEnd(await run.ports.store.fail(run.lease, error.toBody(), policyFor(error)));

@@ -2,7 +2,7 @@ import { z } from "../../vendor/zod.js";
 import { CLOSED_SETS } from "../../platform/db/closed_sets.ts";
 import type { Sql } from "../../platform/db/sql_client.ts";
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
-import { jsonValue } from "../../platform/values/json_schema.ts";
+import { jsonObject, jsonValue } from "../../platform/values/json_schema.ts";
 import { toStorableJson, toStorableText } from "../../platform/values/storable_json.ts";
 import type { Clock } from "../../platform/isolate/clock.ts";
 import { gather } from "./gather.ts";
@@ -38,6 +38,7 @@ const resultRow = z.object({ name: z.string(), output: jsonValue });
 const recordRow = z.object({ is_cancelled: z.boolean(), watched_seconds: z.number() });
 const recordedRow = recordRow.extend({ place: z.int() });
 const deltaRow = z.object({ is_sent: z.boolean() });
+const schemaRow = z.object({ slug: z.string(), input_schema: jsonObject });
 const spawnRow = z.object({ seq: z.int(), error: jsonValue.nullable() });
 const parkRow = z.object({ outcome: z.enum(["parked", "continue", "cancelled"]) });
 const finishedRow = z.object({ task_id: z.string(), epoch: z.string(), status: z.string() });
@@ -58,13 +59,13 @@ const skillRow = z.object({
 
 /** What a claim reads of a context. The code that runs the task validates all of it. */
 interface ClaimedContext {
-  readonly task: { readonly works_alone: boolean };
+  readonly task: { readonly runs_exclusively: boolean };
 }
 
 /** Not a schema of objects: zod would copy each context, at half the cost of parsing its JSON. */
 function isClaimedContext(value: unknown): value is ClaimedContext {
   const { task } = (value ?? {}) as Partial<ClaimedContext>;
-  return typeof task?.works_alone === "boolean";
+  return typeof task?.runs_exclusively === "boolean";
 }
 
 /** A last answer and an output of 64 KiB each make a message of 12 MiB. */
@@ -157,6 +158,13 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     async record({ taskId, epoch }, steps, next) {
       const checkpoint = { id: taskId, held_epoch: epoch, steps, next };
       return await recordTogether(checkpoint) ?? await recordAlone(checkpoint);
+    },
+
+    async inputSchemas(slugs) {
+      const rows = await withRetries("read the input schemas", schemaRow, () =>
+        sql`
+        select slug, input_schema from private.input_schemas(p_slugs => ${json(slugs)})`);
+      return new Map(rows.map(({ slug, input_schema: schema }) => [slug, schema]));
     },
 
     spawn({ taskId, epoch }, subtasks) {
@@ -394,7 +402,7 @@ function toClaimedTask(
     taskId: task_id,
     epoch,
     context,
-    worksAlone: context.task.works_alone,
+    runsExclusively: context.task.runs_exclusively,
     watchedSeconds: watched_seconds,
   };
 }

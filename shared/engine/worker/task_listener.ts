@@ -1,5 +1,11 @@
 import { LentConnection } from "../../platform/db/lent_connection.ts";
-import { createSql, prepareStatements, type Sql } from "../../platform/db/sql_client.ts";
+import { poolingOf } from "../../platform/config/pooling.ts";
+import {
+  awaitSession,
+  createSql,
+  prepareStatements,
+  type Sql,
+} from "../../platform/db/sql_client.ts";
 import type { Logger } from "../../platform/log/logger.ts";
 import type { ListenForWork, WorkListener } from "../work/work_kind.ts";
 import type { Clock } from "../../platform/isolate/clock.ts";
@@ -10,7 +16,8 @@ export interface TaskListenerOptions {
   readonly databaseUrl: string;
   /**
    * A pool to the same server, for the connection test. A connection that can listen has its own
-   * session, so the pool's statements are prepared from then on.
+   * session, so the pool's statements are prepared from then on, and sent without waiting for each
+   * other's answers.
    */
   readonly sql: Sql;
   readonly clock: Clock;
@@ -36,10 +43,20 @@ const RESUME_AFTER_MS = 5_000;
  * Listens if notifications are delivered. A transaction pooler accepts a LISTEN but never delivers,
  * and so does the embedded database, so the listener first sends itself a notification. If it does
  * not arrive, the connection is closed, this is logged once, and the worker relies on polling and
- * wake-ups over HTTP until a later test succeeds.
+ * wake-ups over HTTP until a later test succeeds. It does not try where the address is that of a
+ * transaction pooler.
  */
 export function createTaskListener(options: TaskListenerOptions): ListenForWork {
-  const { clock, log, lent = new LentConnection() } = options;
+  const { clock, log, lent = new LentConnection(), databaseUrl, sql } = options;
+  if (!poolingOf(databaseUrl).hasSessions) {
+    return () => {
+      log("info", "worker.not_listening", {
+        reason: "The database is behind a transaction pooler",
+      });
+      return Promise.resolve();
+    };
+  }
+  awaitSession(sql);
   return async (listener, signal) => {
     let hasMissedHints = false;
     let isReported = false;

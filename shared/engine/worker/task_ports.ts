@@ -1,4 +1,4 @@
-import type { Prompt } from "../agent/decide.ts";
+import type { Prompt } from "../agent/build_prompt.ts";
 import type { TaskContext } from "../agent/task_context.ts";
 import type { ModelCallResult } from "../../models/llm/call_model.ts";
 import type { Logger } from "../../platform/log/logger.ts";
@@ -13,10 +13,14 @@ import type { TaskStore } from "./task_store.ts";
 export interface TaskModelCall {
   readonly context: TaskContext;
   readonly prompt: Prompt;
+  /** The agent's limit on the output is not its own: a model with a lower one keeps to that. */
+  readonly hasOptionalLimit: boolean;
   /** Whether the answer streams. A complete answer costs a fraction of the CPU. */
   readonly stream: boolean;
   /** Receives text as it streams in; never called for an answer that does not stream. */
   readonly onDelta: (text: string) => void;
+  /** Milliseconds until a stream is read again. */
+  readonly streamPauseMs: () => number;
   /** Called when another provider is used: discard the streamed text. */
   readonly onFallback: () => void;
   readonly signal: AbortSignal;

@@ -17,7 +17,7 @@ export interface ClaimedTask extends Lease {
   /** The task's data from the database; validated by the code that runs it. */
   readonly context: unknown;
   /** Must run on a worker that runs nothing else. @default false */
-  readonly worksAlone?: boolean;
+  readonly runsExclusively?: boolean;
   /** Remaining seconds for which the task's job is watched. @default 0 */
   readonly watchedSeconds?: number;
 }
@@ -76,6 +76,8 @@ export interface SubtaskRequest {
   readonly seq: number;
   readonly agent: string;
   readonly input: JsonValue;
+  /** Why the input does not match the agent's `input_schema`; null if it does. */
+  readonly problem: string | null;
   /** The subtask's trace context; absent to use its parent's. */
   readonly traceparent?: string;
 }
@@ -165,6 +167,8 @@ export interface TaskStore {
     results: readonly StepRecord[],
     next: readonly StepIntent[],
   ): Promise<Checkpoint>;
+  /** The `input_schema` of those of these agents that have one. */
+  inputSchemas(slugs: readonly string[]): Promise<ReadonlyMap<string, JsonObject>>;
   /** @throws DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, TASK_CANCELLED */
   spawn(lease: Lease, subtasks: readonly SubtaskRequest[]): Promise<readonly SpawnOutcome[]>;
   requestReview(lease: Lease, review: ReviewRequest): Promise<ParkOutcome>;

@@ -1,10 +1,16 @@
 import { z } from "../../vendor/zod.js";
+import type { ErrorCode } from "../../platform/errors/codes.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import type { Caller } from "../../platform/http/authenticate.ts";
 import { jsonObject } from "../../platform/values/json_schema.ts";
 
 /** A draft has no connection, and only its author tries it. */
 const NOT_WITH_DRAFT = ["connection_id", "session_id", "agent_id", "on_behalf_of", "task_id"];
+
+/** The code of the error for the character U+0000 at a path of the body. */
+export function codeOfNul(path: string): ErrorCode {
+  return /^parameters\b/.test(path) ? "TOOL_ARGUMENTS_INVALID" : "BODY_INVALID";
+}
 
 /** Body of `POST /functions/v1/mcp-execute`. */
 export const executeRequest = z.strictObject({

@@ -1,3 +1,4 @@
+import { visibleText } from "../../platform/values/markdown_text.ts";
 import { csvLine } from "../../platform/values/csv_line.ts";
 import { EXPORT_COLUMNS } from "./export_columns.ts";
 import type { ExportDay, ExportRow, ExportStore } from "./export_store.ts";
@@ -57,7 +58,8 @@ async function* filesOf(day: ExportDay, store: ExportStore): AsyncGenerator<Expo
       yield { path: pathOf(day, part), text, rowCount };
       [part, text, rowCount] = [part + 1, header, 0];
     }
-    text += csvLine(columns.map((column) => entry[column] ?? null));
+    // Operators read what users wrote, without characters that would hide or reorder it.
+    text += visibleText(csvLine(columns.map((column) => entry[column] ?? null)));
     rowCount++;
   }
   yield { path: pathOf(day, part), text, rowCount };

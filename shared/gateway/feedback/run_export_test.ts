@@ -51,3 +51,22 @@ Deno.test("runExport() writes only the header for a day without rows", async () 
 
   assert.deepEqual([file?.rowCount, file?.text.split("\r\n").length, others], [0, 2, []]);
 });
+
+Deno.test("runExport() writes texts without characters that hide or reorder them", async () => {
+  const hidden = "safe\u202E\u200B text\u0007";
+  const store: ExportStore = {
+    ...storeOf(0, 0),
+    readPage: () =>
+      Promise.resolve([{
+        at: "0",
+        id: "0",
+        entry: { failure_id: hidden, arguments: { [hidden]: ["می\u200Cخواهم", hidden] } },
+      }]),
+  };
+
+  const [file] = await exported(store);
+
+  assert.match(file?.text ?? "", /safe text/);
+  assert.match(file?.text ?? "", /می\u200Cخواهم/, "joiners belong to words");
+  for (const mark of ["\u202E", "\u200B", "\u0007"]) assert.ok(!file?.text.includes(mark));
+});

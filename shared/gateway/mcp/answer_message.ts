@@ -1,6 +1,7 @@
 import { definedOnly } from "../../platform/values/defined_only.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { lazily } from "../../platform/values/lazily.ts";
+import { remedyOfScopes } from "../tool_contracts/tool_scopes.ts";
 import { buildServer } from "./build_server.ts";
 import type { Exchange } from "./exchange.ts";
 import type { DescribedServer, DirectoryEntry } from "./tool_directory.ts";
@@ -73,7 +74,7 @@ function assertScopes(name: string, found: DirectoryEntry): void {
     "INSUFFICIENT_SCOPE",
     `Cannot call '${name}': the scope ${missingScopes.join(" and ")} is missing`,
     {
-      hint: "Ask an operator to add it with grant_scopes().",
+      hint: remedyOfScopes(missingScopes),
       details: { scopes: [...scopes], missing_scopes: [...missingScopes] },
     },
   );

@@ -1,3 +1,4 @@
+import { withHint } from "../../platform/errors/with_hint.ts";
 import { definedOnly } from "../../platform/values/defined_only.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { asJsonObject, type JsonObject } from "../../platform/values/json.ts";
@@ -185,7 +186,7 @@ function unknownTool(sdk: McpSdk, name: string, nearest: readonly string[]): Err
   const hint = nearest.length === 0 ? "There is none." : `There is: ${nearest.join(", ")}.`;
   return new sdk.ProtocolError(
     sdk.ProtocolErrorCode.InvalidParams,
-    `Unknown tool: ${name.slice(0, MAX_NAME_CHARACTERS)}. ${hint}`,
+    withHint(`Unknown tool: ${name.slice(0, MAX_NAME_CHARACTERS)}`, hint),
     { code: "TOOL_NOT_FOUND", nearest: [...nearest] },
   );
 }

@@ -11,6 +11,8 @@ import type {
 } from "../tool_contracts/tool_call.ts";
 import type { CallToolResult } from "../../vendor/mcp_client.js";
 import { META_PREFIX, underBothNames } from "../tool_contracts/meta_keys.ts";
+import { withHint } from "../../platform/errors/with_hint.ts";
+import { withoutTrailing } from "../../platform/values/without_trailing.ts";
 
 /**
  * A call's result in the form of the Model Context Protocol, also used by the plain JSON endpoint.
@@ -66,7 +68,7 @@ export function resultOfUnknown(
     ...definedOnly({ details }),
   };
   return {
-    content: [{ type: "text", text: `${error.message}. ${error.hint}` }],
+    content: [{ type: "text", text: withHint(message, hint) }],
     ...(hasOutputSchema ? {} : { structuredContent: { error } }),
     isError: true,
     _meta: {
@@ -93,7 +95,7 @@ export function resultOfRefusal(
       : { retry_after_ms: Math.ceil(retryAfterSeconds * 1_000) }),
   };
   return {
-    content: [{ type: "text", text: hint === undefined ? message : `${message}. ${hint}` }],
+    content: [{ type: "text", text: withHint(message, hint) }],
     ...(hasOutputSchema ? {} : { structuredContent: { error } }),
     isError: true,
     _meta: { error_code: code, ...trailIn(refusal.details), ...errorMeta(error) },
@@ -167,10 +169,11 @@ function errorMeta(error: JsonObject | null): JsonObject {
 }
 
 /** The text of a refusal without its hint, which is separate. */
-export function messageOf({ text, hint }: AnsweredCall): string {
-  return hint !== undefined && text.endsWith(hint)
-    ? text.slice(0, -hint.length).replace(/(\s*EXCEEDED_RETRIES:)?[.\s]+$/, "")
-    : text;
+export function messageOf({ text, hint }: Pick<AnsweredCall, "text" | "hint">): string {
+  if (hint === undefined || !text.endsWith(hint)) return text;
+  const message = withoutTrailing(text.slice(0, -hint.length), ". \t\r\n");
+  const lastAttempt = "EXCEEDED_RETRIES:";
+  return message.endsWith(lastAttempt) ? message.slice(0, -lastAttempt.length).trimEnd() : message;
 }
 
 /** Additional facts about a call to an external server. */

@@ -1,4 +1,5 @@
-import { bodyTooLarge } from "../../platform/http/parse_body.ts";
+import type { ErrorCode } from "../../platform/errors/codes.ts";
+import { assertWithoutNul, bodyTooLarge } from "../../platform/http/parse_body.ts";
 import { readBody } from "../../platform/http/read_body.ts";
 import { asJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
 import { MESSAGE_LIMITS } from "../../platform/json/json_limits.ts";
@@ -22,9 +23,10 @@ export interface McpMessage {
 }
 
 /**
- * Reads a message. Characters that Postgres cannot hold become U+FFFD.
+ * Reads a message. Unpaired surrogates become U+FFFD.
  *
- * @throws BODY_INVALID if it exceeds a limit, named in `details.limit`.
+ * @throws BODY_INVALID if it exceeds a limit, named in `details.limit`, or contains U+0000;
+ * TOOL_ARGUMENTS_INVALID if the arguments of a tool contain it.
  */
 export async function readMessage(request: Request): Promise<McpMessage> {
   const bytes = await readBody(request, MESSAGE_LIMITS.bytes);
@@ -42,7 +44,14 @@ export async function readMessage(request: Request): Promise<McpMessage> {
 function parse(bytes: Uint8Array): JsonValue | undefined {
   const parsed = parseJson(bytes, MESSAGE_LIMITS);
   if (parsed.kind === "too_large") throw bodyTooLarge("the message", parsed.excess);
-  return parsed.kind === "json" ? toStorableJson(parsed.value) : undefined;
+  if (parsed.kind !== "json") return undefined;
+  assertWithoutNul(parsed.value, "the message", codeOfNul);
+  return toStorableJson(parsed.value);
+}
+
+/** In a message, or a list of them. */
+function codeOfNul(path: string): ErrorCode {
+  return /^(\d+\.)?params\.arguments\b/.test(path) ? "TOOL_ARGUMENTS_INVALID" : "BODY_INVALID";
 }
 
 function toolNameOf({ method, params }: JsonObject): string[] {

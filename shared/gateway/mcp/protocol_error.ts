@@ -1,6 +1,7 @@
 import type { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { asJsonObject, type JsonObject } from "../../platform/values/json.ts";
 import type { McpSdk } from "./exchange.ts";
+import { withHint } from "../../platform/errors/with_hint.ts";
 
 /** Converts an error of the product to a protocol error, for requests without an error result. */
 export function toProtocolError(sdk: McpSdk, error: SwarmError, params: JsonObject = {}): Error {
@@ -14,6 +15,6 @@ export function toProtocolError(sdk: McpSdk, error: SwarmError, params: JsonObje
   }
   const { InvalidParams, InternalError } = sdk.ProtocolErrorCode;
   const { code, message, hint } = error.toBody();
-  const text = hint === undefined ? message : `${message}. ${hint}`;
+  const text = withHint(message, hint);
   return new sdk.ProtocolError(error.status < 500 ? InvalidParams : InternalError, text, { code });
 }

@@ -1,3 +1,5 @@
+import { withoutTrailing } from "../../platform/values/without_trailing.ts";
+
 /**
  * Path prefix of edge functions, which the platform's gateway removes before a function sees it.
  */
@@ -19,7 +21,7 @@ export function publicOrigin(request: Request): string {
 /** The URL of the requested protected resource (RFC 9728). */
 export function resourceUrl(request: Request): string {
   const { pathname } = new URL(request.url);
-  const path = pathname.replace(/\/oauth-protected-resource$/, "").replace(/\/+$/, "");
+  const path = withoutTrailing(pathname.replace(/\/oauth-protected-resource$/, ""), "/");
   const prefix = path.startsWith(FUNCTIONS_PREFIX) ? "" : FUNCTIONS_PREFIX;
   return `${publicOrigin(request)}${prefix}${path}`;
 }

@@ -1,4 +1,6 @@
+import { nameToSlug, nameToVariable } from "../../platform/values/name_to_slug.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
+import { SECRET_NAME } from "./secret_name.ts";
 
 /** The servers of another client's settings, as `external-mcps.yaml` would have them. */
 export interface ClientEntries {
@@ -10,8 +12,6 @@ export interface ClientEntries {
   readonly skipped: readonly { readonly slug: string; readonly reason: string }[];
 }
 
-/** Names of headers that hold secrets. */
-const SECRET_HEADER = /(^|[-_.])(api-?_?key|authorization|cookie|key|password|secret|token)$/i;
 /** A reference to a variable: `${NAME}`, `${env:NAME}` or `${input:name}`. */
 const REFERENCE = /^(.*)\$\{(?:env:|input:)?([A-Za-z_][A-Za-z0-9_-]*)\}$/;
 const BEARER = /^(Bearer\s+)(.+)$/i;
@@ -27,7 +27,7 @@ export function entriesOfClient(value: JsonValue): ClientEntries | null {
   const values: Record<string, string> = {};
   const skipped: { slug: string; reason: string }[] = [];
   for (const [name, server] of Object.entries(servers)) {
-    const slug = slugOf(name);
+    const slug = nameToSlug(name);
     const settings = isJsonObject(server) ? server : {};
     const url = [settings.url, settings.serverUrl, settings.httpUrl]
       .find((one) => typeof one === "string");
@@ -43,10 +43,6 @@ function serversOf(value: JsonValue): JsonObject | null {
   const found = mcpServers ?? servers ??
     (isJsonObject(mcp ?? null) ? serversOf(mcp ?? null) : null);
   return isJsonObject(found) ? found : null;
-}
-
-function slugOf(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9_-]+/g, "-").replace(/^[-_]+|-+$/g, "").slice(0, 63);
 }
 
 function reasonOf({ command }: JsonObject): string {
@@ -101,13 +97,9 @@ function headersOf({ headers }: JsonObject): Record<string, string> {
 function secretOf(fallback: string, header: string, value: string) {
   const [, before, reference] = REFERENCE.exec(value) ?? [];
   if (before !== undefined && reference !== undefined) {
-    return { variable: variableOf(reference), prefix: before, value: null };
+    return { variable: nameToVariable(reference), prefix: before, value: null };
   }
-  if (!SECRET_HEADER.test(header)) return null;
+  if (!SECRET_NAME.test(header)) return null;
   const [, prefix = "", secret = value] = BEARER.exec(value) ?? [];
-  return { variable: variableOf(fallback), prefix, value: secret };
-}
-
-function variableOf(name: string): string {
-  return name.toUpperCase().replace(/[^A-Z0-9]+/g, "_").replace(/^(?=[0-9])/, "_");
+  return { variable: nameToVariable(fallback), prefix, value: secret };
 }

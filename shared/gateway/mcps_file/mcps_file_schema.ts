@@ -1,6 +1,8 @@
 import { z } from "../../vendor/zod.js";
+import { CLOSED_SETS } from "../../platform/db/closed_sets.ts";
 import { mcpServerSchema } from "../tool_contracts/tool_config.ts";
 import { placeholderIn } from "./placeholder.ts";
+import { SECRET_NAME } from "./secret_name.ts";
 
 /** An entry of `external-mcps.yaml`: an external MCP server. */
 export type McpEntry = z.infer<typeof entrySchema>;
@@ -13,8 +15,6 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Headers that the protocol and the transport set. */
 const RESERVED_HEADER =
   /^(accept|connection|content-.*|host|mcp-.*|te|trailer|transfer-encoding|upgrade)$/i;
-/** Names of headers and parameters that hold secrets. */
-const SECRET_NAME = /(^|[-_.])(api-?_?key|authorization|cookie|key|password|secret|token)$/i;
 const LOOPBACK_HOST = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
 /** Hosts with documentation, which serve no MCP endpoint. */
 const DOCUMENTATION_HOST = /^(www\.)?(github|gitlab|npmjs)\.com$/;
@@ -50,6 +50,7 @@ const entrySchema = z.strictObject({
     error: "must be streamable-http; a server that speaks stdio or SSE needs a bridge, see " +
       "docs/how-to/connect-external-mcp-servers.md",
   }).optional(),
+  audience: z.enum(CLOSED_SETS.tools.audience).default("granted"),
   docs_url: shape.docs_url,
   credentials: credentialsSchema.default({}),
   auth: shape.auth,

@@ -14,6 +14,7 @@ export interface ServerRow {
   readonly credential_secret_name: string | null;
   readonly credential_type: "api_key" | "bearer_token" | null;
   readonly credential_description: string | null;
+  readonly audience: McpEntry["audience"];
   readonly is_active: boolean;
 }
 
@@ -62,6 +63,7 @@ function rowOf(entry: McpEntry, url: string, nameOf: NameOf): ServerRow {
     credential_description: key === undefined
       ? null
       : `From ${entry.credentials[key]}, by external-mcps.yaml`,
+    audience: entry.audience,
     is_active: true,
   };
 }
@@ -111,11 +113,12 @@ function secretOfFile(slug: string, key: string): string {
 
 /** A row as the document of its server, as `operator_save_definition()` takes it. */
 export function serverDocument(row: ServerRow): JsonObject {
-  const { name, description, config, credential_secret_name: secret } = row;
+  const { name, description, config, audience, credential_secret_name: secret } = row;
   return JSON.parse(JSON.stringify({
     display_name: name,
     description: description ?? undefined,
     config,
+    audience: audience === "granted" ? undefined : audience,
     credential: secret === null ? undefined : {
       secret,
       type: row.credential_type,

@@ -5,11 +5,16 @@ import type { AuthPlacement } from "./tool_config.ts";
 /** A resolved credential. It is held in memory for one call only. */
 export interface Credential {
   readonly secret: string;
-  /** Its name in Vault, for error messages. */
-  readonly secretName: string;
+  /** Names it in messages, such as `the secret 'CRM_KEY'`. */
+  readonly label: string;
   readonly placement: AuthPlacement;
   /** For a user-authorized access token: its connection and generation. */
   readonly connection?: OAuthToken;
+}
+
+/** The {@linkcode Credential.label} of a secret in Vault. */
+export function secretLabel(name: string): string {
+  return `the secret '${name}'`;
 }
 
 /** Identifies one token of a user's own connection. */
@@ -62,7 +67,7 @@ export function applyCredential(
     // The runtime's own message would quote the secret; a pasted key often ends in a line break.
     throw new SwarmError(
       "SECRET_INVALID",
-      `Cannot send the secret '${credential.secretName}' in the header '${placement.name}': ` +
+      `Cannot send ${credential.label} in the header '${placement.name}': ` +
         "it has characters that are not allowed in a header",
       { hint: "Store it again without line breaks." },
     );
@@ -83,13 +88,13 @@ export function refusedCredential(
       { hint: "Name a Vault secret in credential_secret_name of its row in tools.", details },
     );
   }
-  const { secretName, connection } = credential;
+  const { label, connection } = credential;
   const hint = connection === undefined
-    ? `Check that the secret '${secretName}' is valid and has the required permissions.`
+    ? `Check that ${label} is valid and has the required permissions.`
     : `Ask the user to connect to '${server}' again with an account that has the required permissions.`;
   return new SwarmError(
     "TOOL_AUTH_FAILED",
-    `The tool server '${server}' rejected the secret '${secretName}' (HTTP ${status})`,
+    `The tool server '${server}' rejected ${label} (HTTP ${status})`,
     { hint, details },
   );
 }

@@ -22,7 +22,7 @@ export interface ToolCaller {
   readonly sessionId: string | null;
   /** The name that the calling program reports, for `sessions.client_name`. */
   readonly clientName: string | null;
-  /** Calls without a session join the last one of their user and program. @default false */
+  /** Calls without a session reuse the latest one of their user and program. @default false */
   readonly joinsSession?: boolean;
   /**
    * Authenticated by a secret key: outside tasks it has every scope, also on behalf of a user.

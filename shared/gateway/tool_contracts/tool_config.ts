@@ -76,19 +76,15 @@ export const mcpServerSchema = z.strictObject({
   /**
    * Whether the server's read-only and idempotent hints decide if a call is repeated after a lost
    * answer.
-   * @default true
    */
-  trust_annotations: z.boolean().optional(),
+  trust_annotations: z.boolean().optional().meta({ default: true }),
   /**
    * `hold`: a tool that appears after the first list waits for `approve_tool_definition()`.
    * @default "hold"
    */
   new_tools: z.enum(["approve", "hold"]).optional(),
-  /**
-   * The server's definitions need no approval, even after a change.
-   * @default false
-   */
-  trusted: z.boolean().optional(),
+  /** The server's definitions need no approval, even after a change. */
+  trusted: z.boolean().optional().meta({ default: false }),
   timeout_ms: timeoutSchema,
 });
 
@@ -96,7 +92,8 @@ export const mcpServerSchema = z.strictObject({
  * `config` of a tool of type `http_api`. `{name}` in `url` (in the host only with `allowed_hosts`),
  * `query`, `headers` and `body` stands for an argument; a query entry, header or body member whose
  * argument is absent is omitted. Arguments without a placeholder go to the query of a GET, HEAD or
- * DELETE without `query`, and to the JSON body of other methods without `body`.
+ * DELETE without `query`, and to the body of other methods without `body`: a form if `content-type`
+ * says so, otherwise JSON.
  */
 export type HttpApiConfig = z.infer<typeof httpApiSchema>;
 const httpApiSchema = z.strictObject({
@@ -112,10 +109,8 @@ const httpApiSchema = z.strictObject({
   headers: z.record(z.string(), z.string()).optional(),
   body: jsonValue.optional(),
   auth: authSchema.optional(),
-  /** @default true for GET and HEAD */
-  read_only: z.boolean().optional(),
-  /** @default true for GET, HEAD, PUT and DELETE */
-  idempotent: z.boolean().optional(),
+  read_only: z.boolean().optional().describe("Omitted: true for GET and HEAD."),
+  idempotent: z.boolean().optional().describe("Omitted: true for GET, HEAD, PUT and DELETE."),
   timeout_ms: timeoutSchema,
 }).refine(
   ({ url, allowed_hosts }) => allowed_hosts !== undefined || !/\{/.test(authorityOf(url)),
@@ -136,8 +131,8 @@ const edgeFunctionSchema = z.strictObject({
   edge_function: z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, "must be an edge function's name"),
   /** @default any object */
   parameters: jsonObject.optional(),
-  read_only: z.boolean().optional(),
-  idempotent: z.boolean().optional(),
+  read_only: z.boolean().optional().meta({ default: false }),
+  idempotent: z.boolean().optional().meta({ default: false }),
   timeout_ms: timeoutSchema,
 });
 

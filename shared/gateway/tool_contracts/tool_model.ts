@@ -26,8 +26,6 @@ export interface ToolModelCall {
 /** A model's answer to a tool. */
 export interface ToolModelAnswer {
   readonly text: string;
-  /** The answer was truncated at its maximum length. */
-  readonly isCut: boolean;
   /** `llm_providers.name` of the one that answered. */
   readonly provider: string;
   readonly model: string;
@@ -45,6 +43,6 @@ export interface ToolModelAnswer {
  *
  * @throws SwarmError `BUDGET_EXCEEDED`, `PRICE_UNKNOWN`, `TOOL_ARGUMENTS_INVALID` for a provider
  * that the tool does not support, `PROVIDER_NOT_FOUND`, `MODEL_KEY_MISSING`, `MODEL_POLICY_DENIED`,
- * `MODEL_TIMEOUT`, `MODEL_REFUSED` and the other codes of models.
+ * `MODEL_TIMEOUT`, `MODEL_REFUSED`, `MODEL_OUTPUT_CUT` and the other codes of models.
  */
 export type CallToolModel = (call: ToolModelCall) => Promise<ToolModelAnswer>;

@@ -11,13 +11,15 @@ import type { ToolCaller } from "./tool_caller.ts";
 /** The current offer of a server. */
 export interface ToolListing {
   readonly tools: readonly ToolDefinition[];
-  /** Tools omitted because their definition is invalid. */
+  /** Tools omitted because their definition cannot be used, and omitted parts of others. */
   readonly dropped: readonly DroppedTool[];
 }
 
-/** A tool that cannot be offered, and why. */
+/** A tool that cannot be offered, or what is omitted of one that is, and why. */
 export interface DroppedTool {
   readonly name: string;
+  /** Only a part is omitted, which `reason` names. @default false */
+  readonly is_part?: boolean;
   readonly reason: string;
 }
 

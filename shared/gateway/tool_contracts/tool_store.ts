@@ -20,7 +20,8 @@ import type { DroppedTool } from "./tool_server.ts";
 /** A tool for the cache. */
 export interface ToolToStore {
   readonly definition: ToolDefinition;
-  readonly forms: CachedForms;
+  /** Null if they are stored already; see `preparedHashes`. */
+  readonly forms: CachedForms | null;
   /** See `definitionHash`. */
   readonly hash: string;
   /** For a tool of an internal server. */
@@ -137,6 +138,10 @@ export interface ToolStore extends SecretSource {
   failListing(connectionId: string, error: JsonObject, isUnreachable: boolean): Promise<void>;
   /** Records in the task's trace, once, which servers could not be reached. */
   reportAbsent(taskId: string, servers: readonly UnavailableTool[]): Promise<void>;
+  /** The hashes of the connection's definitions whose forms are stored. */
+  preparedHashes(connectionId: string): Promise<readonly string[]>;
+  /** Stores the forms of a part of the list that is being prepared. */
+  prepareTools(connectionId: string, tools: readonly ToolToStore[]): Promise<void>;
   recordTools(connectionId: string, listing: ListingToStore): Promise<void>;
   /** True for the one call that may try a server with a half-open circuit breaker. */
   beginProbe(connectionId: string): Promise<boolean>;

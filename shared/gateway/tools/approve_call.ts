@@ -4,6 +4,7 @@ import { type ApprovalReason, ApprovalRequired } from "../tool_contracts/approva
 import type { DataFlow } from "../tool_contracts/data_flow.ts";
 import type { ApprovalCondition, ApprovalRule } from "../tool_contracts/tool_records.ts";
 import { type AdmittedCall, type ApprovedCall, endedUnsent, type Staged } from "./call_stages.ts";
+import { pointerNames } from "../../platform/values/json_pointer.ts";
 
 /**
  * Ends an agent's call if a person has to approve it first: by the rules of `agent_approvals`, or
@@ -100,9 +101,7 @@ function containsValue(item: JsonValue, value: JsonValue): boolean {
 
 /** The values at a JSON Pointer, in which `*` stands for every item of a list. */
 function valuesAt(args: JsonObject, pointer: string): readonly JsonValue[] {
-  const names = pointer.slice(1).split("/")
-    .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
-  return names.reduce<readonly JsonValue[]>(
+  return pointerNames(pointer).reduce<readonly JsonValue[]>(
     (values, name) => values.flatMap((value) => membersOf(value, name)),
     [args],
   );

@@ -1,3 +1,4 @@
+import { withoutFence } from "../tool_contracts/fence_data.ts";
 import { textBlock } from "../../platform/values/content_block.ts";
 import { definedOnly } from "../../platform/values/defined_only.ts";
 import { ERROR_TYPES, type ErrorCode, isErrorCode, traitsOf } from "../../platform/errors/codes.ts";
@@ -18,6 +19,7 @@ import { isRepeatable } from "../tool_contracts/tool_definition.ts";
 import { ApprovalRequired } from "../tool_contracts/approval.ts";
 import type { AnsweredCall, ToolCallOutcome, UnknownCall } from "../tool_contracts/tool_call.ts";
 import type { Answered, AsksInput, Lost } from "../tool_contracts/tool_server.ts";
+import { withHint } from "../../platform/errors/with_hint.ts";
 
 /**
  * Records a finished call and returns its outcome, without secrets.
@@ -85,7 +87,9 @@ function causeOf({ errorCode, details }: Answered): ErrorCode | undefined {
  * truncated secret would escape redaction.
  */
 async function withoutSecrets(answer: Answered, redactor: Redactor): Promise<Answered> {
-  const { text, content, structured, meta, details, hint, originalError } = answer;
+  const { content, structured, meta, details, hint, originalError } = answer;
+  // The content is for models; the text is for programs, and whoever shows it to a model fences it.
+  const text = withoutFence(answer.text);
   const clean = (value: JsonValue) => redactor.jsonInTurns(value);
   const isCut = answer.isError && text.length > MAX_ERROR_CHARACTERS;
   const cleanText = isCut
@@ -199,7 +203,7 @@ async function endLost(
     const errorCode = isTimeout ? "TOOL_TIMEOUT" : "TOOL_UNAVAILABLE";
     return await endAnswered(call, {
       kind: "answered",
-      text: `${message}. It is safe to call it again.`,
+      text: withHint(message, "It is safe to call it again."),
       isError: true,
       errorCode,
       originalError,
@@ -280,7 +284,7 @@ async function endInError(call: EndedCall, error: unknown): Promise<ToolCallOutc
   const known = toKnown(call, error);
   if (known.code === "DATABASE_UNAVAILABLE") throw known;
   const { code, hint, details, retryAfterSeconds } = known;
-  const text = `${known.message}. ${hint}`;
+  const text = withHint(known.message, hint);
   if (code === "TOOL_RATE_LIMITED") {
     const message = call.redactor.head(text, MAX_ERROR_CHARACTERS);
     await recordEnding(call, { kind: "failure", message, code });

@@ -3,6 +3,7 @@ import { definedOnly } from "../../platform/values/defined_only.ts";
 import { type CallModel, createModelCaller } from "../../models/llm/call_model.ts";
 import { createModelAdapter } from "../../models/llm/create_model_adapter.ts";
 import { createModelKeyResolver } from "../../models/llm/resolve_model_key.ts";
+import { createSerialQueue } from "../../platform/values/serial_queue.ts";
 import type { Logger } from "../../platform/log/logger.ts";
 import { createGuardedFetch } from "../../platform/net/guarded_fetch.ts";
 import type { ResolveHost } from "../../platform/net/url_policy.ts";
@@ -46,6 +47,9 @@ export interface ToolGatewayPorts {
   readonly keepAlive?: (work: Promise<unknown>) => void;
 }
 
+/** A list that takes longer mostly waits for its server. */
+const LISTING_PATIENCE_MS = 1_000;
+
 /**
  * Creates the gateway, which finds and executes tools of every type. Connections and imports happen
  * on first use.
@@ -73,6 +77,7 @@ export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
     redactor: createRedactor([secretKey]),
     log,
     keepAlive: keepAlive ?? (() => {}),
+    listings: createSerialQueue(LISTING_PATIENCE_MS),
     store: createToolStore(sql),
     loadInternalServer: createInternalServerLoader(internalServers),
     guardedFetch,

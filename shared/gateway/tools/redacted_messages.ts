@@ -8,6 +8,7 @@ import type {
   ToolLogSink,
   ToolProgress,
 } from "../tool_contracts/tool_call.ts";
+import { beginningOf } from "../../platform/values/beginning_of.ts";
 
 /**
  * Messages of a running tool are shown immediately and never stored; a longer text is truncated.
@@ -73,5 +74,5 @@ function short(data: JsonValue, redactor: Redactor): JsonValue {
 function cut(text: string): string {
   return text.length <= MAX_MESSAGE_CHARACTERS
     ? text
-    : `${text.slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed()} (cut)`;
+    : `${beginningOf(text, MAX_MESSAGE_CHARACTERS)} (cut)`;
 }

@@ -97,7 +97,7 @@ async function sendRepeatedly(call: ApprovedCall, opened: OpenedServer): Promise
     if (opened.isRemote) contact = isFailure(tried) ? "failed" : "answered";
     const waitMs = retries < MAX_RETRIES ? retryWaitMs(tried, definition, retries) : null;
     if (waitMs === null || performance.now() + waitMs >= giveUpAtMs) return ended(tried);
-    ports.log("info", "tool.retried", { tool: definition.name, retry: retries + 1 });
+    ports.log("debug", "tool.retried", { tool: definition.name, retry: retries + 1 });
     try {
       await sleep(waitMs, signal);
     } catch (error) {

@@ -24,6 +24,7 @@ import type {
   CredentialUse,
   ListingToStore,
   ToolStore,
+  ToolToStore,
   TryKey,
 } from "../tool_contracts/tool_store.ts";
 
@@ -115,7 +116,7 @@ function connectionMethods(sql: Sql) {
     resolveNamedSecrets: (names: readonly string[], { toolId, userId, isAgent }: CredentialUse) =>
       attempt("resolve the secrets of the tool's headers and query", async () => {
         const [row] = await sql`
-          select private.resolve_named_secrets(${sql.json([...names])}) as secrets
+          select private.resolve_named_secrets(${sql.json([...names])}, ${toolId}) as secrets
           from private.assert_shared_credential(
             p_tool_id => ${toolId},
             p_user_id => ${userId},
@@ -155,6 +156,20 @@ function connectionMethods(sql: Sql) {
       attempt("report absent tools", async () => {
         const rows = servers.map((server) => ({ ...server }));
         await sql`select private.report_absent_tools(${taskId}, ${sql.json(rows)})`;
+      }),
+    preparedHashes: (connectionId: string) =>
+      attempt("look up the stored tools", async () => {
+        const rows = await sql<{ hash: string }[]>`
+          select form.definition_hash as hash from private.forms_of(${connectionId}) as form`;
+        return rows.map(({ hash }) => hash);
+      }),
+    prepareTools: (connectionId: string, tools: readonly ToolToStore[]) =>
+      attempt("store a part of the server's tools", async () => {
+        const rows = tools.map(toFormsRow) as unknown as Exclude<
+          JsonValue,
+          string | number | boolean | null
+        >;
+        await sql`select private.prepare_tools(${connectionId}, ${sql.json(rows)})`;
       }),
     recordTools: (connectionId: string, listing: ListingToStore) =>
       attempt("store the server's tools", async () => {
@@ -227,9 +242,7 @@ function toListingRow({ tools, dropped, isRemote, isTrusted, holdsNew }: Listing
       name: definition.name,
       version: definition.version ?? null,
       schema: definition,
-      openai_schema: forms.openAi,
-      schema_losses: forms.losses,
-      hash,
+      ...toFormsRow({ forms, hash }),
       scopes,
     })),
     dropped,
@@ -238,6 +251,10 @@ function toListingRow({ tools, dropped, isRemote, isTrusted, holdsNew }: Listing
     holds_new: holdsNew,
   };
   return listing as unknown as Exclude<JsonValue, string | number | boolean | null>;
+}
+
+function toFormsRow({ forms, hash }: Pick<ToolToStore, "forms" | "hash">) {
+  return { hash, openai_schema: forms?.openAi ?? null, schema_losses: forms?.losses ?? null };
 }
 
 async function attempt<T>(action: string, work: () => Promise<T>): Promise<T> {

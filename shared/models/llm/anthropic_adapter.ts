@@ -18,9 +18,9 @@ export function createAnthropicAdapter(
 ): ModelAdapter {
   return {
     generate: (request, asked) =>
-      callOverTransport(endpoint, options, asked, async (fetch, isStreamed) => {
+      callOverTransport(endpoint, options, asked, async (transport) => {
         const { signal, onDelta } = asked;
-        const messages: MessagesClient = new Messages(createClient(endpoint, fetch));
+        const messages: MessagesClient = new Messages(createClient(endpoint, transport.fetch));
         const functions = new OfferedFunctions(request, "anthropic");
         const output = nativeOutput(request);
         const body = toMessagesRequest(request, functions, output);
@@ -29,12 +29,8 @@ export function createAnthropicAdapter(
         let asking: typeof body | null = body;
         for (let pauses = 0; asking !== null; pauses++) {
           if (pauses > MAX_PAUSES) throw pausedTooOften(endpoint);
-          if (!isStreamed) {
-            reader.readMessage(await messages.create(asking, { signal }));
-          } else {
-            const events = await messages.create({ ...asking, stream: true }, { signal });
-            for await (const event of events) reader.readEvent(event);
-          }
+          await messages.create({ ...asking, stream: transport.isStreamed }, { signal });
+          await transport.read(reader);
           asking = resumed(body, reader);
         }
         return fromNativeOutput(functions.toOriginal(reader.finish()), output);

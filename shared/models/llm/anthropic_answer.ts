@@ -1,189 +1,165 @@
 import { definedOnly } from "../../platform/values/defined_only.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
 import { RESULT_LIMITS } from "../../platform/json/json_limits.ts";
 import { parseJsonOrUndefined } from "../../platform/json/parse_json.ts";
-import { jsonObject, jsonValue } from "../../platform/values/json_schema.ts";
-import { z } from "../../vendor/zod.js";
+import {
+  asJsonObject,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "../../platform/values/json.ts";
 import { AnswerBuilder } from "./answer_builder.ts";
 import type { AnswerDeltas } from "./answer_deltas.ts";
+import {
+  argumentsTextIn,
+  countIn,
+  describePart,
+  type Field,
+  isOfThoughts,
+  textIn,
+} from "./answer_fields.ts";
 import { type AnswerBlock, toAnthropicData, toWireBlock } from "./anthropic_messages.ts";
-import { createCutError, throwReported } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelUsage, ProviderToolCall } from "./model_port.ts";
+import type { AnswerReader } from "./read_answer.ts";
 
-/** The container in which the provider runs programs; a continued turn reuses it. */
-const containerSchema = z.object({ id: z.string() }).nullish();
+/** Blocks that are sent back unchanged. */
+const OWN_BLOCKS = /_tool_(use|result)$|^redacted_thinking$/;
 
-const usageSchema = z.object({
-  input_tokens: z.number().nullish(),
-  cache_creation_input_tokens: z.number().nullish(),
-  cache_read_input_tokens: z.number().nullish(),
-  output_tokens: z.number().nullish(),
-  server_tool_use: z.object({ web_search_requests: z.number().nullish() }).nullish(),
-});
-
-const knownBlockSchema = z.discriminatedUnion("type", [
-  z.object({
-    type: z.literal("text"),
-    text: z.string(),
-    citations: z.array(jsonValue).nullish().transform((citations) => citations ?? []),
-  }),
-  z.object({ type: z.literal("tool_use"), id: z.string(), name: z.string(), input: z.unknown() }),
-  z.object({ type: z.literal("thinking"), thinking: z.string(), signature: z.string().catch("") }),
-  z.object({ type: z.literal("redacted_thinking"), data: z.string() }),
-]);
-
-const KNOWN_BLOCKS = ["text", "tool_use", "thinking", "redacted_thinking"];
-
-/** Inputs and results of the provider's own tools are sent back unchanged. */
-const providerBlockSchema = jsonObject
-  .refine(({ type }) => typeof type === "string" && !KNOWN_BLOCKS.includes(type))
-  .transform((block) => ({ type: "provider" as const, block, inputText: "" }));
-
-const blockSchema = z.union([knownBlockSchema, providerBlockSchema]);
-
-const messageSchema = z.object({
-  content: z.array(blockSchema),
-  stop_reason: z.string(),
-  usage: usageSchema,
-  container: containerSchema,
-});
-
-const deltaSchema = z.object({
-  text: z.string().optional(),
-  partial_json: z.string().optional(),
-  thinking: z.string().optional(),
-  signature: z.string().optional(),
-  citation: jsonValue.optional(),
-});
-
-const eventSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("message_start"), message: z.object({ usage: usageSchema }) }),
-  z.object({
-    type: z.literal("content_block_start"),
-    index: z.number(),
-    content_block: blockSchema,
-  }),
-  z.object({ type: z.literal("content_block_delta"), index: z.number(), delta: deltaSchema }),
-  z.object({
-    type: z.literal("message_delta"),
-    delta: z.object({ stop_reason: z.string().nullish(), container: containerSchema }),
-    usage: usageSchema.nullish(),
-  }),
-]);
-
-/** Other kinds carry nothing this product needs, and the API may add kinds at any time. */
-const EVENTS_WE_READ: readonly unknown[] = [
-  "message_start",
-  "content_block_start",
-  "content_block_delta",
-  "message_delta",
-];
-
-type Block = z.infer<typeof blockSchema>;
-type Delta = z.infer<typeof deltaSchema>;
-type StreamEvent = z.infer<typeof eventSchema>;
-type Usage = z.infer<typeof usageSchema>;
+/** A block while it streams in. */
+type Block =
+  | { readonly kind: "text"; text: string; readonly citations: JsonValue[] }
+  | { readonly kind: "thinking"; thinking: string; signature: string }
+  | { readonly kind: "call" }
+  | { readonly kind: "provider"; readonly block: JsonObject; inputText: string };
 
 /**
  * Reads a whole message, or a stream's events, into an answer. If the provider pauses a turn while
  * its own tools run, several messages are read in sequence.
  */
-export class AnthropicAnswerReader {
-  readonly #endpoint: ModelEndpoint;
-  readonly #answer: AnswerBuilder;
-  readonly #blocks = new Map<number, Block>();
-  /** Index of the first block of the current message. */
-  #firstBlock = 0;
-  #usage: Usage = {};
+export class AnthropicAnswerReader implements AnswerReader {
+  readonly answer: AnswerBuilder;
+  readonly #blocks: Block[] = [];
+  /** The place of each block of the current message, by its index in the stream. */
+  readonly #places = new Map<number, number>();
+  #usage: JsonObject = {};
   #earlierUsage: ModelUsage | null = null;
-  #stopReason: string | undefined;
   #containerId: string | undefined;
 
   constructor(endpoint: ModelEndpoint, deltas: AnswerDeltas) {
-    this.#endpoint = endpoint;
-    this.#answer = new AnswerBuilder(endpoint, deltas);
+    this.answer = new AnswerBuilder(endpoint, deltas);
   }
 
-  readMessage(raw: unknown): void {
-    throwReported(raw);
-    const message = messageSchema.parse(raw);
-    for (const [index, block] of message.content.entries()) this.#start(index, block);
-    this.#usage = message.usage;
-    this.#stop(message.stop_reason, message.container);
-  }
-
-  readEvent(raw: unknown): void {
-    if (!EVENTS_WE_READ.includes(typeOf(raw))) return;
-    const event = eventSchema.parse(raw);
-    this.#usage = mergeUsage(this.#usage, event);
-    if (event.type === "content_block_start") this.#start(event.index, event.content_block);
-    if (event.type === "content_block_delta") this.#extend(event.index, event.delta);
-    if (event.type === "message_delta") this.#stop(event.delta.stop_reason, event.delta.container);
+  read(document: JsonObject): void {
+    switch (document.type) {
+      case "message_start":
+        // Blocks that it may have come as events too.
+        return this.#readMessage({ ...asJsonObject(document.message), content: null });
+      case "content_block_start":
+        return this.#start(asJsonObject(document.content_block), document.index);
+      case "content_block_delta":
+        return this.#extend(asJsonObject(document.delta), document.index);
+      case "message_delta":
+        return this.#readMessage({
+          ...asJsonObject(document.delta),
+          usage: document.usage ?? null,
+        });
+      case "message_stop":
+        if (this.answer.reason === "") this.answer.stop("stop");
+        return;
+      default:
+        // Other events carry nothing this product needs, and the API may add some at any time.
+        if (document.content !== undefined) this.#readMessage(document);
+    }
   }
 
   /**
    * The state that continues a paused turn in the next request; null if the turn has ended.
    */
   resumption(): { readonly content: readonly JsonObject[]; readonly container?: string } | null {
-    if (this.#stopReason !== "pause_turn") return null;
+    if (this.answer.reason !== "pause_turn") return null;
     this.#earlierUsage = this.#totalUsage();
     this.#usage = {};
-    this.#stopReason = undefined;
-    this.#firstBlock = this.#blocks.size;
+    this.#places.clear();
+    this.answer.resume();
     const content = this.#answerBlocks().map(toWireBlock);
     return { content, ...definedOnly({ container: this.#containerId }) };
   }
 
   /** @throws SwarmError MODEL_UNAVAILABLE if the answer is cut off. */
   finish(): ModelResponse {
-    if (this.#stopReason === undefined) throw createCutError(this.#endpoint);
-    const blocks = this.#answerBlocks();
-    for (const use of providerUses(blocks)) this.#answer.addProviderCall(use);
-    return this.#answer.finish(
-      toFinishReason(this.#stopReason),
-      this.#totalUsage(),
-      toAnthropicData(blocks),
-    );
+    const isCut = this.answer.ending() === "length";
+    const blocks = isCut ? wholeOf(this.#answerBlocks()) : this.#answerBlocks();
+    for (const use of providerUses(blocks)) this.answer.addProviderCall(use);
+    return this.answer.finish(this.#totalUsage(), toAnthropicData(blocks));
   }
 
-  #stop(reason: string | null | undefined, container: z.infer<typeof containerSchema>): void {
-    this.#stopReason = reason ?? this.#stopReason;
-    this.#containerId = container?.id ?? this.#containerId;
+  /** A whole message, or what one event says of it. */
+  #readMessage({ content, usage, stop_reason: reason, container }: JsonObject): void {
+    for (const block of this.answer.partsIn(content)) this.#start(block);
+    const counted = Object.entries(asJsonObject(usage)).filter(([, tokens]) => tokens !== null);
+    this.#usage = { ...this.#usage, ...Object.fromEntries(counted) };
+    this.answer.stop(textIn(reason));
+    this.#containerId = textIn(asJsonObject(container).id) || this.#containerId;
   }
 
-  #start(index: number, block: Block): void {
-    const number = this.#firstBlock + index;
-    this.#blocks.set(number, block);
-    if (block.type === "text") this.#answer.addText(block.text);
-    if (block.type === "thinking") this.#answer.addReasoning(block.thinking);
-    if (block.type !== "tool_use") return;
-    // A streamed call starts with an empty object and then sends its arguments as text.
-    const input = JSON.stringify(block.input ?? {});
-    this.#answer.addCall(number, {
-      call_id: block.id,
-      name: block.name,
-      argumentsText: input === "{}" ? "" : input,
-    });
+  #start(block: JsonObject, index?: Field): void {
+    const place = this.#blocks.length;
+    this.#places.set(countIn(index) ?? place, place);
+    const { type } = block;
+    if (type === "tool_use") {
+      this.#blocks.push({ kind: "call" });
+      // A streamed call starts with an empty object and then sends its arguments as text.
+      const input = argumentsTextIn(block.input);
+      const argumentsText = input === "{}" ? "" : input;
+      this.answer.addCall(place, {
+        call_id: textIn(block.id),
+        name: textIn(block.name),
+        argumentsText,
+      });
+    } else if (type === "thinking" || isOfThoughts(block) && block.text !== undefined) {
+      const thinking = block.thinking ?? block.text;
+      const signature = textIn(block.signature);
+      this.#blocks.push({ kind: "thinking", thinking: textIn(thinking), signature });
+      this.answer.addReasoning(thinking);
+    } else if (type === "text" || block.text !== undefined) {
+      const { citations } = block;
+      this.#blocks.push({
+        kind: "text",
+        text: textIn(block.text),
+        citations: Array.isArray(citations) ? [...citations] : [],
+      });
+      this.answer.addText(block.text);
+    } else {
+      this.#blocks.push({ kind: "provider", block, inputText: "" });
+      if (!OWN_BLOCKS.test(textIn(type))) this.answer.leaveOut(describePart(block));
+    }
   }
 
-  #extend(index: number, delta: Delta): void {
-    const number = this.#firstBlock + index;
-    const block = this.#blocks.get(number);
-    switch (block?.type) {
+  #extend(delta: JsonObject, index: Field): void {
+    const given = countIn(index);
+    const place = given === undefined ? this.#blocks.length - 1 : this.#places.get(given) ?? -1;
+    const block = this.#blocks[place];
+    switch (block?.kind) {
+      case undefined:
+        // Some servers do not send a block's beginning.
+        this.#start({ type: typeOfDelta(delta) }, index);
+        return this.#extend(delta, index);
       case "text":
-        block.text += delta.text ?? "";
-        this.#answer.addText(delta.text ?? "");
+        block.text += textIn(delta.text);
+        this.answer.addText(delta.text);
         if (delta.citation !== undefined) block.citations.push(delta.citation);
         return;
-      case "tool_use":
-        return this.#answer.addCall(number, { argumentsText: delta.partial_json });
-      case "thinking":
-        block.thinking += delta.thinking ?? "";
-        block.signature += delta.signature ?? "";
-        return this.#answer.addReasoning(delta.thinking ?? "");
+      case "call":
+        return this.answer.addCall(place, { argumentsText: argumentsTextIn(delta.partial_json) });
+      case "thinking": {
+        const thinking = delta.thinking ?? delta.text;
+        block.thinking += textIn(thinking);
+        block.signature += textIn(delta.signature);
+        return this.answer.addReasoning(thinking);
+      }
       case "provider":
-        block.inputText += delta.partial_json ?? "";
-        return;
+        block.inputText += textIn(delta.partial_json);
+        if (isOfThoughts(block.block)) this.answer.addReasoning(delta.text);
+        else this.answer.addText(delta.text);
     }
   }
 
@@ -193,24 +169,31 @@ export class AnthropicAnswerReader {
   }
 
   #answerBlocks(): AnswerBlock[] {
-    const calls = new Map(this.#answer.toolCalls().map((call) => [call.call_id, call]));
-    return [...this.#blocks.values()]
-      .filter((block) => block.type !== "text" || block.text !== "")
-      .map((block): AnswerBlock => {
-        switch (block.type) {
-          case "tool_use":
-            return { ...block, input: calls.get(block.id)?.arguments ?? {} };
-          case "text": {
-            const { citations, ...text } = block;
-            return citations.length === 0 ? text : { ...text, citations };
-          }
-          case "provider":
-            return { type: "provider", block: withInput(block) };
-          default:
-            return { ...block };
+    const calls = this.answer.calls();
+    return this.#blocks.flatMap((block, place): AnswerBlock[] => {
+      switch (block.kind) {
+        case "call": {
+          const call = calls.get(place);
+          if (call === undefined) return [];
+          const { call_id: id, name, arguments: input } = call;
+          return [{ type: "tool_use", id, name, input: input ?? {} }];
         }
-      });
+        case "text": {
+          const { text, citations } = block;
+          if (text === "") return [];
+          return [{ type: "text", text, ...citations.length === 0 ? {} : { citations } }];
+        }
+        case "thinking":
+          return [{ type: "thinking", thinking: block.thinking, signature: block.signature }];
+        case "provider":
+          return [{ type: "provider", block: withInput(block) }];
+      }
+    });
   }
+}
+
+function typeOfDelta({ partial_json: input, thinking }: JsonObject): string {
+  return input !== undefined ? "tool_use" : thinking !== undefined ? "thinking" : "text";
 }
 
 /** A streamed tool-use block has its input as text. */
@@ -221,14 +204,28 @@ function withInput(
   return isJsonObject(input) ? { ...block, input } : block;
 }
 
+/** Those of a cut answer that the API accepts: thinking is signed, and its own tools have results. */
+function wholeOf(blocks: readonly AnswerBlock[]): readonly AnswerBlock[] {
+  const results = new Set(
+    blocks.map((block) => block.type === "provider" ? block.block.tool_use_id : undefined),
+  );
+  return blocks.filter((block) => {
+    if (block.type === "thinking") return block.signature !== "";
+    if (block.type !== "provider" || block.block.type !== "server_tool_use") return true;
+    return results.has(block.block.id);
+  });
+}
+
 /** The calls of the provider's own tools, each with its result. */
 function providerUses(blocks: readonly AnswerBlock[]): ProviderToolCall[] {
   const own = blocks.flatMap((block) => block.type === "provider" ? [block.block] : []);
+  // In reverse, because the first result of a call counts.
+  const results = new Map(own.toReversed().map((block) => [block.tool_use_id, block]));
   return own.flatMap((use): ProviderToolCall[] => {
     const name = use.type === "server_tool_use" ? providerToolOf(use.name) : null;
     if (name === null) return [];
-    const result = own.find((block) => block.tool_use_id === use.id);
-    return [{ name, input: use.input ?? null, output: result?.content ?? null }];
+    const output = results.get(use.id)?.content ?? null;
+    return [{ name, input: use.input ?? null, output }];
   });
 }
 
@@ -238,34 +235,18 @@ function providerToolOf(name: JsonValue | undefined): ProviderToolCall["name"] |
   return typeof name === "string" && name.endsWith("code_execution") ? "code_execution" : null;
 }
 
-function typeOf(raw: unknown): unknown {
-  return typeof raw === "object" && raw !== null && "type" in raw ? raw.type : undefined;
-}
-
-function mergeUsage(usage: Usage, event: StreamEvent): Usage {
-  if (event.type === "message_start") return event.message.usage;
-  if (event.type !== "message_delta") return usage;
-  const counted = Object.entries(event.usage ?? {}).filter(([, tokens]) => tokens !== null);
-  return { ...usage, ...Object.fromEntries(counted) };
-}
-
-function toFinishReason(reason: string): ModelResponse["finish_reason"] {
-  if (reason === "refusal") return "refused";
-  return reason === "max_tokens" || reason === "model_context_window_exceeded" ? "length" : "stop";
-}
-
 /** The API counts cache reads and writes separately from the rest of the input. */
-function toUsage(usage: Usage): ModelUsage {
-  const cachedInputTokens = usage.cache_read_input_tokens ?? 0;
-  const written = usage.cache_creation_input_tokens ?? 0;
+function toUsage(usage: JsonObject): ModelUsage {
+  const count = (name: string) => countIn(usage[name]) ?? 0;
+  const cachedInputTokens = count("cache_read_input_tokens");
+  const written = count("cache_creation_input_tokens");
+  const searches = countIn(asJsonObject(usage.server_tool_use).web_search_requests);
   return {
-    input_tokens: (usage.input_tokens ?? 0) + cachedInputTokens + written,
+    input_tokens: count("input_tokens") + cachedInputTokens + written,
     cached_input_tokens: cachedInputTokens,
     ...(written === 0 ? {} : { cache_write_input_tokens: written }),
-    output_tokens: usage.output_tokens ?? 0,
-    ...definedOnly({
-      web_search_calls: usage.server_tool_use?.web_search_requests || undefined,
-    }),
+    output_tokens: count("output_tokens"),
+    ...definedOnly({ web_search_calls: searches || undefined }),
   };
 }
 

@@ -22,14 +22,13 @@ const DEFAULT_MAX_TOKENS = 32_000;
 export type AnswerBlock =
   | { readonly type: "text"; readonly text: string; readonly citations?: readonly JsonValue[] }
   | { readonly type: "thinking"; readonly thinking: string; readonly signature: string }
-  | { readonly type: "redacted_thinking"; readonly data: string }
   | {
     readonly type: "tool_use";
     readonly id: string;
     readonly name: string;
     readonly input: JsonObject;
   }
-  /** The input or the result of a provider's tool. */
+  /** The input or the result of a provider's tool, or another block that is sent back unchanged. */
   | { readonly type: "provider"; readonly block: JsonObject };
 
 const providerDataSchema = z.object({

@@ -22,6 +22,7 @@ import { estimatedInputTokens, estimatedOutputTokens } from "./estimated_tokens.
 import { createDeltaRedactor, redactResponse } from "./redact_model_output.ts";
 import { RefusedOptions } from "./refused_options.ts";
 import type { ModelKey, ResolveModelKey } from "./resolve_model_key.ts";
+import { SCRIPTED_PROVIDER } from "./scripted_model.ts";
 
 /** The columns of `llm_providers` that a call needs. */
 export interface ModelProvider {
@@ -37,6 +38,8 @@ export interface ModelSettings {
   readonly model: string | null;
   readonly temperature: number | null;
   readonly max_tokens: number | null;
+  /** `max_tokens` is more than was asked for: a model with a lower limit keeps to its own. @default false */
+  readonly has_optional_limit?: boolean;
   /** @default null */
   readonly reasoning_effort?: ReasoningEffort | null;
   /** Tools that the provider runs itself. @default none */
@@ -72,6 +75,8 @@ export interface ModelCall {
   readonly settings: ModelSettings;
   /** The user whose keys and policies apply; null is the service itself. */
   readonly userId: string | null;
+  /** The slug of the agent that asks: its script may answer. @default none */
+  readonly agent?: string | null;
   /** The task whose job pays for the call. @default none */
   readonly taskId?: string | null;
   readonly prompt: Pick<
@@ -81,6 +86,8 @@ export interface ModelCall {
   readonly signal: AbortSignal;
   /** Receives text as it streams in. The call streams only if this is set. */
   readonly onDelta?: (text: string) => void;
+  /** Milliseconds until a stream is read again, which costs CPU. @default 200 */
+  readonly streamPauseMs?: () => number;
   /**
    * Receives an estimate of an aborted call's usage, which the provider bills but does not report.
    */
@@ -112,7 +119,7 @@ export interface ModelCallPorts {
   /**
    * Finds the provider whose scripts answer while an agent's own provider has no key; null for none.
    *
-   * @default none
+   * @default none: no scripts are served here
    */
   readonly findStandIn?: () => Promise<ModelProvider | null>;
 }
@@ -218,12 +225,15 @@ async function callOne(
   const { maxOutputTokens: max_tokens = call.settings.max_tokens } = key;
   if (signal.aborted) await key.release?.();
   signal.throwIfAborted();
+  // Other providers do not learn which agent asks.
+  const isScripted = provider.name === SCRIPTED_PROVIDER && ports.findStandIn !== undefined;
   const adapter = await ports.createAdapter({
     api: provider.api,
     providerName: provider.name,
     model,
     baseUrl: provider.base_url,
     apiKey: key.secret,
+    ...(isScripted && call.agent ? { scriptedAgent: call.agent } : {}),
   }).catch(async (error: unknown) => {
     await key.release?.();
     throw error;
@@ -241,6 +251,7 @@ async function callOne(
   };
   const beganAtMs = performance.now();
   let receivedChars = 0;
+  const { streamPauseMs } = call;
   const onDelta = call.onDelta === undefined ? undefined : (text: string) => {
     receivedChars += text.length;
     call.onDelta?.(text);
@@ -248,11 +259,14 @@ async function callOne(
   try {
     const { usage, ...answer } = await withoutKey(
       key.secret,
-      { signal, ...definedOnly({ onDelta }) },
+      { signal, ...definedOnly({ onDelta, streamPauseMs }) },
       generate,
     );
     // As it will be stored, because the next request repeats it.
-    const storable = modelAnswer.parse(toStorableJson(jsonValue.parse(answer)));
+    const storable = modelAnswer.parse(toStorableJson(jsonValue.parse({
+      ...answer,
+      ...answer.finish_reason === "length" ? cutAt(request, usage) : {},
+    })));
     return { answer: withOrigin(storable, provider), usage: { ...usage, ...bill } };
   } catch (error) {
     if (signal.aborted) {
@@ -271,6 +285,14 @@ async function callOne(
     }
     throw error;
   }
+}
+
+/** The limit that the request had, else as many tokens as the model could write. */
+function cutAt(
+  { maxOutputTokens }: ModelRequest,
+  { output_tokens: written }: ModelUsage,
+): Pick<ModelAnswer, "cut_at_tokens"> {
+  return definedOnly({ cut_at_tokens: maxOutputTokens ?? (written > 0 ? written : undefined) });
 }
 
 /** The provider was not called: its key is missing, or a policy forbids it. */
@@ -341,7 +363,8 @@ function toRequest(
     ...(reasoningEffort === null ? {} : { reasoningEffort }),
     ...(providerTools.length === 0 ? {} : { providerTools }),
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
-    ...(settings.max_tokens === null && maxCoveredTokens !== undefined
+    ...(settings.has_optional_limit === true ||
+        settings.max_tokens === null && maxCoveredTokens !== undefined
       ? { hasOptionalLimit: true }
       : {}),
   };
@@ -349,16 +372,14 @@ function toRequest(
 
 async function withoutKey(
   key: string | null,
-  { signal, onDelta }: Pick<ModelCall, "signal" | "onDelta">,
+  options: GenerateOptions,
   generate: (options: GenerateOptions) => Promise<ModelResponse>,
 ): Promise<ModelResponse> {
-  if (onDelta === undefined) {
-    const response = await generate({ signal });
-    return key === null ? response : await redactResponse(response, key);
-  }
-  if (key === null) return generate({ signal, onDelta });
+  if (key === null) return await generate(options);
+  const { onDelta } = options;
+  if (onDelta === undefined) return await redactResponse(await generate(options), key);
   const deltas = createDeltaRedactor(key, onDelta);
-  const response = await generate({ signal, onDelta: (text) => deltas.push(text) });
+  const response = await generate({ ...options, onDelta: (text) => deltas.push(text) });
   deltas.end();
   return await redactResponse(response, key);
 }

@@ -191,6 +191,43 @@ Deno.test("callModel() drops the limit of a cost cap that the model cannot reach
   });
 });
 
+Deno.test("callModel() says at which limit an answer was cut: that of the request, else what was written", async () => {
+  const usage = { input_tokens: 10, cached_input_tokens: 0, output_tokens: 70 };
+  const cutAt = async (max_tokens: number | null, changes: Partial<ModelResponse> = {}) => {
+    const { ports } = fakePorts(response({ finish_reason: "length", usage, ...changes }));
+    const settings = { model: null, temperature: null, max_tokens };
+    const { answer } = await createModelCaller(ports)(call({ settings }));
+    return answer.cut_at_tokens;
+  };
+
+  assert.equal(await cutAt(100), 100);
+  assert.equal(await cutAt(null), 70);
+  assert.equal(await cutAt(null, { usage: { ...usage, output_tokens: 0 } }), undefined);
+  assert.equal(await cutAt(100, { finish_reason: "stop" }), undefined);
+});
+
+Deno.test("callModel() drops a limit that is more than the agent's if the model cannot reach it", async () => {
+  const { ports, requests } = fakePorts(response());
+  const ask = createModelCaller({
+    ...ports,
+    createAdapter: async (endpoint) => {
+      const adapter = await ports.createAdapter(endpoint);
+      return {
+        generate: async (request, options) => {
+          const answer = await adapter.generate(request, options);
+          if (request.maxOutputTokens === undefined) return answer;
+          throw new SwarmError("MODEL_REQUEST_INVALID", "max_tokens is too large");
+        },
+      };
+    },
+  });
+  const settings = { model: null, temperature: null, max_tokens: 9_000 };
+
+  await ask(call({ settings: { ...settings, has_optional_limit: true } }));
+
+  assert.deepEqual(requests.map(({ maxOutputTokens }) => maxOutputTokens), [9_000, undefined]);
+});
+
 Deno.test("callModel() prefers the agent's model and settings to the provider's default", async () => {
   const { ports, requests } = fakePorts(response());
   const settings = { model: "acme-small", temperature: 0, max_tokens: 100 };
@@ -370,6 +407,27 @@ Deno.test("callModel() has a script answer for a provider without a key", async 
   assert.deepEqual(usage.passed_over, [
     { provider: "acme", model: "acme-large", code: "MODEL_KEY_MISSING" },
   ]);
+});
+
+Deno.test("callModel() names the agent to scripts and to no other provider", async () => {
+  const { ports } = failingPorts({ acme: new SwarmError("MODEL_KEY_MISSING", "no key") });
+  const named: (string | undefined)[] = [];
+  const spied: ModelCallPorts = {
+    ...ports,
+    createAdapter: (endpoint) => {
+      named.push(endpoint.scriptedAgent);
+      return ports.createAdapter(endpoint);
+    },
+  };
+  const scripts = { ...STAND_IN, name: "demo" };
+  const findStandIn = () => Promise.resolve(scripts);
+  const asked = call({ agent: "writer" });
+
+  await createModelCaller({ ...spied, findStandIn })(asked);
+  // Where no scripts are served, a provider of this name is one like others.
+  await createModelCaller(spied)({ ...asked, provider: scripts });
+
+  assert.deepEqual(named, [undefined, "writer", undefined]);
 });
 
 Deno.test("callModel() asks no script after another failure", async () => {

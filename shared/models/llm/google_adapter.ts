@@ -14,20 +14,19 @@ export function createGoogleAdapter(
 ): ModelAdapter {
   return {
     generate: (request, asked) =>
-      callOverTransport(endpoint, options, asked, async (fetch, isStreamed) => {
+      callOverTransport(endpoint, options, asked, async (transport) => {
         const { signal, onDelta } = asked;
-        const { models } = createClient(endpoint, fetch);
+        const { models } = createClient(endpoint, transport.fetch);
         const functions = new OfferedFunctions(request, "gemini");
         const takesForm = functions.definitions.length === 0 || takesFormBesideTools(request);
         const output = takesForm ? nativeOutput(request) : null;
         const body = toContentRequest(request, { functions, output, signal });
         const deltas = new AnswerDeltas({ request, onDelta, isDocument: output !== null });
         const reader = new GoogleAnswerReader(endpoint, deltas);
-        if (!isStreamed) {
-          reader.read(await models.generateContent(body));
-        } else {
-          for await (const chunk of await models.generateContentStream(body)) reader.read(chunk);
-        }
+        await (transport.isStreamed
+          ? models.generateContentStream(body)
+          : models.generateContent(body));
+        await transport.read(reader);
         return fromNativeOutput(functions.toOriginal(reader.finish()), output);
       }),
   };

@@ -1,153 +1,137 @@
-import type { JsonValue } from "../../platform/values/json.ts";
-import { jsonValue } from "../../platform/values/json_schema.ts";
-import { z } from "../../vendor/zod.js";
+import {
+  asJsonObject,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "../../platform/values/json.ts";
 import { AnswerBuilder } from "./answer_builder.ts";
 import type { AnswerDeltas } from "./answer_deltas.ts";
-import { type AnswerPart, partSchema, toGoogleData } from "./google_contents.ts";
-import { createCutError, createModelError } from "./model_error.ts";
-import type { ModelEndpoint, ModelResponse, ModelUsage } from "./model_port.ts";
+import { argumentsTextIn, countIn, describePart, listIn, textIn } from "./answer_fields.ts";
+import { toGoogleData } from "./google_contents.ts";
+import type { ModelEndpoint, ModelResponse, ModelToolCall, ModelUsage } from "./model_port.ts";
+import type { AnswerReader } from "./read_answer.ts";
 
-const responseSchema = z.object({
-  candidates: z.array(z.object({
-    content: z.object({ parts: z.array(partSchema).nullish() }).nullish(),
-    finishReason: z.string().nullish(),
-    groundingMetadata: z.object({
-      webSearchQueries: z.array(z.string()).nullish(),
-      groundingChunks: z.array(z.object({ web: jsonValue.optional() })).nullish(),
-    }).nullish(),
-  })).nullish(),
-  promptFeedback: z.object({
-    blockReason: z.string().nullish(),
-    blockReasonMessage: z.string().nullish(),
-  }).nullish(),
-  usageMetadata: z.object({
-    promptTokenCount: z.number().nullish(),
-    toolUsePromptTokenCount: z.number().nullish(),
-    cachedContentTokenCount: z.number().nullish(),
-    candidatesTokenCount: z.number().nullish(),
-    thoughtsTokenCount: z.number().nullish(),
-  }).nullish(),
-});
-
-type Usage = z.infer<typeof responseSchema>["usageMetadata"];
-
-/** The model's own failures; a retry can help. */
-const INVALID_REASONS = [
-  "MALFORMED_FUNCTION_CALL",
-  "UNEXPECTED_TOOL_CALL",
-  "TOO_MANY_TOOL_CALLS",
-  "MALFORMED_RESPONSE",
-];
-
-const REFUSAL_REASONS = [
-  "SAFETY",
-  "RECITATION",
-  "LANGUAGE",
-  "BLOCKLIST",
-  "PROHIBITED_CONTENT",
-  "SPII",
-];
+/** Parts with the uses of the API's own tools. */
+const OWN_PARTS = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"];
 
 /** Reads one whole response or the chunks of a stream, which have the same shape. */
-export class GoogleAnswerReader {
-  readonly #endpoint: ModelEndpoint;
-  readonly #answer: AnswerBuilder;
-  readonly #parts: AnswerPart[] = [];
+export class GoogleAnswerReader implements AnswerReader {
+  readonly answer: AnswerBuilder;
+  /** The parts as the API wrote them, the call of each by its position. */
+  readonly #parts: JsonObject[] = [];
   readonly #searches = new Set<string>();
-  #pages: JsonValue[] = [];
-  #callCount = 0;
-  #usage: Usage;
-  #finishReason: string | undefined;
+  #pages: readonly JsonValue[] = [];
+  #usage: JsonObject = {};
 
   constructor(endpoint: ModelEndpoint, deltas: AnswerDeltas) {
-    this.#endpoint = endpoint;
-    this.#answer = new AnswerBuilder(endpoint, deltas);
+    this.answer = new AnswerBuilder(endpoint, deltas);
   }
 
-  read(raw: unknown): void {
-    const { candidates, promptFeedback, usageMetadata } = responseSchema.parse(raw);
-    const candidate = candidates?.[0];
-    this.#usage = usageMetadata ?? this.#usage;
-    for (const part of candidate?.content?.parts ?? []) this.#readPart(part);
-    this.#finishReason = candidate?.finishReason ?? this.#finishReason;
-    const { webSearchQueries, groundingChunks } = candidate?.groundingMetadata ?? {};
-    webSearchQueries?.forEach((query) => this.#searches.add(query));
-    this.#pages = groundingChunks?.flatMap(({ web }) => web ?? []) ?? this.#pages;
-    if (promptFeedback?.blockReason) {
-      this.#answer.addText(promptFeedback.blockReasonMessage ?? "");
-      this.#finishReason = "SAFETY";
-    }
+  read({ candidates, promptFeedback, usageMetadata }: JsonObject): void {
+    const candidate = asJsonObject(listIn(candidates).find(isJsonObject));
+    if (isJsonObject(usageMetadata)) this.#usage = usageMetadata;
+    const { content } = candidate;
+    const parts = isJsonObject(content) ? content.parts : content;
+    for (const part of this.answer.partsIn(parts)) this.#readPart(part);
+    this.answer.stop(textIn(candidate.finishReason));
+    const { webSearchQueries, groundingChunks } = asJsonObject(candidate.groundingMetadata);
+    for (const query of listIn(webSearchQueries)) this.#searches.add(textIn(query));
+    const pages = listIn(groundingChunks).flatMap((chunk) => asJsonObject(chunk).web ?? []);
+    if (pages.length > 0) this.#pages = pages;
+    const { blockReason, blockReasonMessage } = asJsonObject(promptFeedback);
+    if (textIn(blockReason) === "") return;
+    this.answer.addText(blockReasonMessage);
+    this.answer.stop("SAFETY");
   }
 
   finish(): ModelResponse {
-    const reason = this.#finishReason;
-    if (reason === undefined) throw createCutError(this.#endpoint);
-    if (INVALID_REASONS.includes(reason)) {
-      throw createModelError(this.#endpoint, {
-        code: "MODEL_OUTPUT_INVALID",
-        message: `the model stopped with ${reason}`,
-      });
-    }
-    this.#addProviderCalls();
-    return this.#answer.finish(
-      toFinishReason(reason),
-      toUsage(this.#usage),
-      toGoogleData(this.#parts),
-    );
+    const isCut = this.answer.ending() === "length";
+    const parts = isCut ? withoutOpenProgram(this.#parts) : this.#parts;
+    this.#addProviderCalls(parts);
+    const calls = this.answer.calls();
+    const places = new Map(this.#parts.map((part, place) => [part, place]));
+    const kept = parts.flatMap((part) => this.#withCall(part, calls.get(places.get(part) ?? -1)));
+    return this.answer.finish(toUsage(this.#usage), toGoogleData(kept));
+  }
+
+  /** The part as the next request repeats it; an id that another call has too got a new one. */
+  #withCall(part: JsonObject, call: ModelToolCall | undefined): JsonObject[] {
+    if (part.functionCall === undefined) return [part];
+    if (call === undefined) return [];
+    const { id, args, ...made } = asJsonObject(part.functionCall);
+    const functionCall = {
+      ...made,
+      name: call.name,
+      args: isJsonObject(args) ? args : call.arguments ?? {},
+      ...textIn(id) === "" ? {} : { id: call.call_id },
+    };
+    return [{ ...part, functionCall }];
   }
 
   /** The API does not report which search found which page. */
-  #addProviderCalls(): void {
+  #addProviderCalls(parts: readonly JsonObject[]): void {
     for (const [index, query] of [...this.#searches].entries()) {
       const output = index === 0 ? this.#pages : null;
-      this.#answer.addProviderCall({ name: "web_search", input: { query }, output });
+      this.answer.addProviderCall({ name: "web_search", input: { query }, output });
     }
-    const results = this.#parts.flatMap(({ codeExecutionResult: result }) =>
-      result === undefined ? [] : [result]
-    );
-    const programs = this.#parts.flatMap(({ executableCode: program }) =>
-      program === undefined ? [] : [program]
-    );
+    const results = parts.map((part) => part.codeExecutionResult).filter(isJsonObject);
+    const programs = parts.map((part) => part.executableCode).filter(isJsonObject);
     for (const [index, { code = "" }] of programs.entries()) {
       const output = results[index]?.output ?? null;
-      this.#answer.addProviderCall({ name: "code_execution", input: { code }, output });
+      this.answer.addProviderCall({ name: "code_execution", input: { code }, output });
     }
   }
 
-  #readPart(part: AnswerPart): void {
+  #readPart(given: JsonObject): void {
+    const members = Object.entries(given).filter(([, value]) => value !== null);
+    const part: JsonObject = Object.fromEntries(members);
     const { text, thought, functionCall } = part;
-    if (text !== undefined && !thought) this.#answer.addText(text);
-    if (text !== undefined && thought) this.#answer.addReasoning(text);
+    if (thought) this.answer.addReasoning(text);
+    else this.answer.addText(text);
     if (functionCall !== undefined) {
-      this.#answer.addCall(this.#callCount++, {
-        call_id: functionCall.id,
-        name: functionCall.name,
-        argumentsText: JSON.stringify(functionCall.args ?? {}),
+      const { id, name, args, partialArgs, willContinue } = asJsonObject(functionCall);
+      // Only requests that ask for it get arguments in pieces.
+      if (partialArgs || willContinue) this.answer.lose("a piece of a call's arguments");
+      this.answer.addCall(this.#parts.length, {
+        call_id: textIn(id),
+        name: textIn(name),
+        argumentsText: argumentsTextIn(args),
       });
+    } else if (
+      text === undefined && !OWN_PARTS.some((name) => name in part) && !isSignature(part)
+    ) {
+      this.answer.leaveOut(describePart(part));
     }
     // Streamed text arrives in many parts; parts without signatures are merged.
     const last = this.#parts.at(-1);
     const isMore = isPlainText(part) && last !== undefined && isPlainText(last) &&
       thought === last.thought;
-    if (isMore) last.text = `${last.text}${text}`;
-    else this.#parts.push({ ...part });
+    if (isMore) this.#parts[this.#parts.length - 1] = { ...last, text: `${last.text}${text}` };
+    else this.#parts.push(part);
   }
 }
 
-function isPlainText(part: AnswerPart): boolean {
+/** The parts of a cut answer without a program that was cut before it ran. */
+function withoutOpenProgram(parts: readonly JsonObject[]): readonly JsonObject[] {
+  const lastResult = parts.findLastIndex((part) => part.codeExecutionResult !== undefined);
+  return parts.filter((part, index) => part.executableCode === undefined || index < lastResult);
+}
+
+function isPlainText(part: JsonObject): boolean {
   return part.text !== undefined &&
     Object.keys(part).every((key) => key === "text" || key === "thought");
 }
 
-function toFinishReason(reason: string): ModelResponse["finish_reason"] {
-  if (REFUSAL_REASONS.includes(reason)) return "refused";
-  return reason === "MAX_TOKENS" ? "length" : "stop";
+/** The signature of a text may follow in a part of its own. */
+function isSignature(part: JsonObject): boolean {
+  return Object.keys(part).every((key) => key === "thoughtSignature" || key === "thought");
 }
 
-function toUsage(usage: Usage): ModelUsage {
+function toUsage(usage: JsonObject): ModelUsage {
+  const count = (name: string) => countIn(usage[name]) ?? 0;
   return {
-    input_tokens: (usage?.promptTokenCount ?? 0) + (usage?.toolUsePromptTokenCount ?? 0),
-    cached_input_tokens: usage?.cachedContentTokenCount ?? 0,
-    output_tokens: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0),
+    input_tokens: count("promptTokenCount") + count("toolUsePromptTokenCount"),
+    cached_input_tokens: count("cachedContentTokenCount"),
+    output_tokens: count("candidatesTokenCount") + count("thoughtsTokenCount"),
   };
 }

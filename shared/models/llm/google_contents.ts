@@ -1,6 +1,6 @@
 import { z } from "../../vendor/zod.js";
 import { definedOnly } from "../../platform/values/defined_only.ts";
-import type { JsonValue } from "../../platform/values/json.ts";
+import { asJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
 import { jsonObject } from "../../platform/values/json_schema.ts";
 import type { FunctionDefinition } from "../tool_schemas/function_definition.ts";
 import { toGeminiFunction } from "../tool_schemas/wire_function.ts";
@@ -15,8 +15,8 @@ import { type FilePart, filePartsOf, resultPartsOf } from "./file_parts.ts";
 import type { ModelMessage, ModelRequest, ModelToolCall } from "./model_port.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
 
-/** A part of an answer: the fields that are read, and the rest unchanged. */
-export const partSchema = z.looseObject({
+/** A part of an answer as it is sent back: the fields with a known form, and the rest unchanged. */
+const partSchema = z.looseObject({
   text: z.string().optional(),
   thought: z.boolean().optional(),
   thoughtSignature: z.string().optional(),
@@ -29,9 +29,6 @@ export const partSchema = z.looseObject({
   codeExecutionResult: z.looseObject({ output: z.string().optional() }).optional(),
 });
 
-/** See {@linkcode partSchema}. */
-export type AnswerPart = z.infer<typeof partSchema>;
-
 const providerDataSchema = z.object({ api: z.literal("google"), parts: z.array(partSchema) });
 
 /**
@@ -39,16 +36,14 @@ const providerDataSchema = z.object({ api: z.literal("google"), parts: z.array(p
  * (the API requires those unchanged and in order), or if the API assigned ids to its calls;
  * undefined otherwise.
  */
-export function toGoogleData(parts: readonly AnswerPart[]): JsonValue | undefined {
-  if (!parts.some(mustReturn)) return undefined;
-  const data: z.input<typeof providerDataSchema> = { api: "google", parts: [...parts] };
-  return JSON.parse(JSON.stringify(data));
+export function toGoogleData(parts: readonly JsonObject[]): JsonValue | undefined {
+  return parts.some(mustReturn) ? { api: "google", parts } : undefined;
 }
 
 function mustReturn(
-  { text: _text, thought: _thought, functionCall, ...rest }: AnswerPart,
+  { text: _text, thought: _thought, functionCall, ...rest }: JsonObject,
 ): boolean {
-  return functionCall?.id !== undefined || Object.keys(rest).length > 0;
+  return asJsonObject(functionCall).id !== undefined || Object.keys(rest).length > 0;
 }
 
 /** The inputs of a request. */

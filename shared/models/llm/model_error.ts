@@ -7,6 +7,7 @@ import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { createRedactor } from "../../platform/secrets/redact.ts";
 import type { ModelEndpoint } from "./model_port.ts";
 import { parseDuration, parseRetryAfter } from "../../platform/net/retry_after.ts";
+import { ownMember } from "../../platform/values/own_member.ts";
 
 /** Maximum length of a provider's own message in an error. */
 const MAX_QUOTED_CHARS = 500;
@@ -104,14 +105,6 @@ export function createModelError(endpoint: ModelEndpoint, problem: ModelProblem)
   });
 }
 
-/** The error for an answer that ended before the model finished it. */
-export function createCutError(endpoint: ModelEndpoint): SwarmError {
-  return createModelError(endpoint, {
-    code: "MODEL_UNAVAILABLE",
-    message: "its answer was cut off",
-  });
-}
-
 /**
  * The error for an HTTP answer outside 2xx.
  *
@@ -159,15 +152,6 @@ export function toAnswerError(endpoint: ModelEndpoint, error: unknown): SwarmErr
   });
 }
 
-/**
- * Some compatible servers answer 200 with an error object.
- *
- * @throws The object, which {@linkcode toAnswerError} reads.
- */
-export function throwReported(raw: unknown): void {
-  if (typeof raw === "object" && raw !== null && "error" in raw && raw.error) throw raw;
-}
-
 interface Reported {
   readonly message: string;
   readonly types: readonly string[];
@@ -190,9 +174,9 @@ function readReported(value: unknown): Reported | null {
   const delays = details.map((detail) => detail.retryDelay);
   const delay = delays.find((item): item is string => typeof item === "string");
   const ranked = [...TYPES_OVER_STATUS.filter((name) => types.includes(name)), ...types];
-  const known = ranked.map((name) =>
-    Object.hasOwn(STATUS_OF_TYPE, name) ? STATUS_OF_TYPE[name] : undefined
-  ).find((item) => item !== undefined);
+  const known = ranked.map((name) => ownMember(STATUS_OF_TYPE, name)).find((item) =>
+    item !== undefined
+  );
   if (message === undefined && types.length === 0 && numbers.length === 0) return null;
   return {
     message: message ?? types.join(", "),

@@ -16,6 +16,8 @@ const modelToolCall = z.object({
   arguments: jsonObject.nullable(),
   /** The raw text of arguments that did not parse, at most 2,000 characters. */
   malformed: z.string().exactOptional(),
+  /** Why they cannot be used, and what to do, where it is not that they are no JSON object. */
+  malformed_reason: z.string().exactOptional(),
 });
 
 /** A tool that the model's provider ran itself, as shown in the trace. */
@@ -33,10 +35,15 @@ const providerToolCall = z.object({
 export const modelAnswer = z.object({
   text: z.string(),
   tool_calls: z.array(modelToolCall),
+  /** `length`: the answer was cut at the output limit, so its text or its calls are incomplete. */
   finish_reason: z.enum(["stop", "tool_calls", "length", "refused"]),
+  /** Of a cut answer: the output limit in tokens, if it is known. */
+  cut_at_tokens: z.int().positive().exactOptional(),
   /** The model's thoughts, if its provider reports them. For people: no model reads them. */
   reasoning: z.string().exactOptional(),
   provider_tool_calls: z.array(providerToolCall).exactOptional(),
+  /** Parts of the answer that cannot be read, and are not in it. For people: no model reads them. */
+  unread: z.array(z.string()).exactOptional(),
   /** Data that the provider requires unchanged (thinking blocks, thought signatures). */
   provider_data: jsonValue.exactOptional(),
 });
@@ -67,7 +74,10 @@ export type ModelMessage =
   | { readonly role: "user"; readonly text: string; readonly files?: readonly ModelFile[] }
   | (
     & { readonly role: "assistant" }
-    & Omit<ModelAnswer, "finish_reason" | "reasoning" | "provider_tool_calls">
+    & Omit<
+      ModelAnswer,
+      "finish_reason" | "cut_at_tokens" | "reasoning" | "provider_tool_calls" | "unread"
+    >
   )
   | {
     readonly role: "tool";
@@ -133,8 +143,8 @@ export interface ModelRequest {
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
   /**
-   * The limit on the output is only that of a cost cap: a model that rejects it as too high has a
-   * lower limit of its own. @default false
+   * The limit on the output is not the agent's: a model that rejects it as too high has a lower
+   * limit of its own. @default false
    */
   readonly hasOptionalLimit?: boolean;
   /** Absent: the provider's default. */
@@ -171,6 +181,8 @@ export interface GenerateOptions {
   readonly signal: AbortSignal;
   /** Receives text as it streams in. The adapter streams only if this is set. */
   readonly onDelta?: (text: string) => void;
+  /** Milliseconds until a stream is read again, which costs CPU. @default 200 */
+  readonly streamPauseMs?: () => number;
 }
 
 /**
@@ -196,6 +208,8 @@ export interface ModelEndpoint {
   readonly baseUrl: string | null;
   /** Null if the provider requires none (a local server). */
   readonly apiKey: string | null;
+  /** The agent whose script answers; absent for a provider of models. */
+  readonly scriptedAgent?: string;
 }
 
 /** Creates the adapter for an endpoint; imports the provider's SDK on first use. */

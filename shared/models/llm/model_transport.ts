@@ -1,12 +1,11 @@
 import type { Bytes } from "../../platform/values/bytes.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
-import { type JsonExcess, MODEL_LIMITS } from "../../platform/json/json_limits.ts";
-import { describeExcess } from "../../platform/json/parse_json.ts";
 import { wellFormedJson } from "../../platform/json/well_formed_json.ts";
-import { measuredBody } from "../../platform/net/guard_json.ts";
 import { createModelError, toAnswerError, toModelHttpError } from "./model_error.ts";
 import type { GenerateOptions, ModelEndpoint } from "./model_port.ts";
 import { pacedBody } from "./paced_body.ts";
+import { type AnswerReader, readAnswer } from "./read_answer.ts";
+import { SCRIPTED_AGENT_HEADER } from "./scripted_model.ts";
 
 /** The part of `fetch` that the SDKs use. */
 export type ModelFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
@@ -27,7 +26,8 @@ export interface TransportOptions {
 }
 
 /** People do not read faster, and each read of a stream costs CPU. */
-const STREAM_PAUSE_MS = 200;
+const defaultStreamPauseMs = () => 200;
+const noPauseMs = () => 0;
 const STREAM_IDLE_TIMEOUT_MS = 120_000;
 const WHOLE_ANSWER_IDLE_TIMEOUT_MS = 600_000;
 
@@ -37,6 +37,18 @@ const MAX_ERROR_BODY_BYTES = 65_536;
 /** Headers that carry a key in one of the three APIs. */
 const KEY_HEADERS = ["authorization", "x-api-key", "x-goog-api-key"];
 
+/** What an adapter sends its request with, and reads the answer from. */
+export interface AnswerTransport {
+  /**
+   * Keeps the answer for `read()`; the SDK gets an empty one, because it reads only the form that it
+   * asked for.
+   */
+  readonly fetch: ModelFetch;
+  readonly isStreamed: boolean;
+  /** Reads the answer to the last request. */
+  read(reader: AnswerReader): Promise<void>;
+}
+
 /**
  * Runs one model call over a monitored `fetch` and converts any failure into one `SwarmError`.
  *
@@ -44,32 +56,27 @@ const KEY_HEADERS = ["authorization", "x-api-key", "x-goog-api-key"];
  * first failure and throws it.
  *
  * @param asked Its signal aborts the call; with `onDelta` the answer streams.
- * @param run Calls the SDK with the given `fetch` for a streamed or a whole answer. A compatible
- * server may answer in the other form than asked: then it runs once more, on the received answer.
+ * @param run Sends the request with the SDK, and reads the answer.
  * @throws The signal's reason when it aborts; otherwise SwarmError as in {@linkcode ModelAdapter}.
  */
 export async function callOverTransport<T>(
   endpoint: ModelEndpoint,
   options: TransportOptions,
-  { signal, onDelta }: GenerateOptions,
-  run: (fetch: ModelFetch, isStreamed: boolean) => Promise<T>,
+  { signal, onDelta, streamPauseMs = defaultStreamPauseMs }: GenerateOptions,
+  run: (transport: AnswerTransport) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
-  const idleTimeoutMs = onDelta === undefined
-    ? WHOLE_ANSWER_IDLE_TIMEOUT_MS
-    : STREAM_IDLE_TIMEOUT_MS;
   const isStreamed = onDelta !== undefined;
-  const transport = new ModelTransport(endpoint, { idleTimeoutMs, ...options, isStreamed }, signal);
+  const idleTimeoutMs = isStreamed ? STREAM_IDLE_TIMEOUT_MS : WHOLE_ANSWER_IDLE_TIMEOUT_MS;
+  const transport = new ModelTransport(
+    endpoint,
+    { idleTimeoutMs, ...options, isStreamed, streamPauseMs },
+    signal,
+  );
   const close = () => transport.close();
   signal.addEventListener("abort", close);
   try {
-    try {
-      return await run(transport.fetch, isStreamed);
-    } catch (error) {
-      const { unaskedForm } = transport;
-      if (unaskedForm === undefined) throw error;
-      return await run(() => Promise.resolve(unaskedForm), !isStreamed);
-    }
+    return await run(transport);
   } catch (error) {
     signal.throwIfAborted();
     throw transport.failure ?? toAnswerError(endpoint, error);
@@ -82,18 +89,17 @@ export async function callOverTransport<T>(
 type WatchedTransport = TransportOptions & {
   readonly idleTimeoutMs: number;
   readonly isStreamed: boolean;
+  readonly streamPauseMs: () => number;
 };
 
-/** One call's connection: idle timeout, JSON limits, and the first failure. */
-class ModelTransport {
+/** One call's connection: idle timeout, size limit, and the first failure. */
+class ModelTransport implements AnswerTransport {
   readonly #endpoint: ModelEndpoint;
   readonly #options: WatchedTransport;
   readonly #signal: AbortSignal;
   readonly #closed = new AbortController();
-  #sdkSignal: AbortSignal | undefined;
+  #body: ReadableStream<Bytes> | null = null;
   failure: SwarmError | undefined;
-  /** The answer of a server that streams without being asked to, or does not although asked to. */
-  unaskedForm: Response | undefined;
 
   constructor(endpoint: ModelEndpoint, options: WatchedTransport, signal: AbortSignal) {
     this.#endpoint = endpoint;
@@ -101,50 +107,35 @@ class ModelTransport {
     this.#signal = signal;
   }
 
+  get isStreamed(): boolean {
+    return this.#options.isStreamed;
+  }
+
   readonly fetch: ModelFetch = async (input, init = {}) => {
     const { body: json } = init;
     const send = this.#options.fetch ?? fetch;
-    this.#sdkSignal = init.signal ?? undefined;
-    const signals = [this.#signal, this.#closed.signal, this.#sdkSignal].filter(isSignal);
     // A redirect would send the key to an unregistered address.
     const response = await this.#watch(send(input, {
       ...init,
       ...(typeof json === "string" ? { body: wellFormedJson(json) } : {}),
       headers: this.#headers(init.headers),
       redirect: "manual",
-      signal: AbortSignal.any(signals),
+      signal: AbortSignal.any([this.#signal, this.#closed.signal]),
     }));
     if (!response.ok) throw this.#fail(await this.#readError(response));
     if (isWebPage(response.headers)) throw this.#fail(await this.#notAnApi(response));
-    const watched = this.#watchedBody(response);
-    // Measured in the few large chunks that a read collects.
-    const measured = watched === null ? null : measuredBody(
-      watched,
-      response.headers,
-      MODEL_LIMITS,
-      (excess) => this.#fail(this.#unread(excess)),
-    );
-    const { body, streams } = await this.#lookAt(measured, response.headers);
-    const answer = new Response(body, { status: response.status, headers: response.headers });
-    if (streams !== this.#options.isStreamed) {
-      this.#sdkSignal = undefined;
-      this.unaskedForm = answer;
-      throw new TypeError(streams ? "The answer streams" : "The answer does not stream");
-    }
-    return answer;
+    this.#body = this.#watchedBody(response);
+    return Response.json({});
   };
 
-  /** A stream may have the media type of JSON, so a document must also start as one. */
-  async #lookAt(
-    body: ReadableStream<Bytes> | null,
-    headers: Headers,
-  ): Promise<{ readonly body: ReadableStream<Bytes> | null; readonly streams: boolean }> {
-    const { isStreamed } = this.#options;
-    if (!isStreamed || body === null || !isJson(headers)) {
-      return { body, streams: isStreamed || isEventStream(headers) };
+  async read(reader: AnswerReader): Promise<void> {
+    try {
+      await readAnswer(this.#body, reader);
+    } catch (error) {
+      // The reason is the last part of an answer: what failed is only the end of the connection.
+      if (this.failure === undefined || reader.answer.reason === "") throw error;
     }
-    const [start, whole] = body.tee();
-    return { body: whole, streams: !/^\s*[{[]/.test(await readStart(start)) };
+    this.#signal.throwIfAborted();
   }
 
   /** Closes whatever is still open; has no effect after a finished call. */
@@ -155,7 +146,9 @@ class ModelTransport {
   /** The SDKs require a key; it is removed for a provider that needs none. */
   #headers(given: HeadersInit | undefined): Headers {
     const headers = new Headers(given);
-    if (this.#endpoint.apiKey === null) KEY_HEADERS.forEach((name) => headers.delete(name));
+    const { apiKey, scriptedAgent } = this.#endpoint;
+    if (apiKey === null) KEY_HEADERS.forEach((name) => headers.delete(name));
+    if (scriptedAgent !== undefined) headers.set(SCRIPTED_AGENT_HEADER, scriptedAgent);
     return headers;
   }
 
@@ -172,8 +165,6 @@ class ModelTransport {
     try {
       return await waiting;
     } catch (error) {
-      // An SDK that stops reading throws its own error.
-      if (this.#sdkSignal?.aborted && !this.#closed.signal.aborted) throw error;
       throw this.#fail(this.#toNetworkError(error));
     } finally {
       clearTimeout(timer);
@@ -189,7 +180,7 @@ class ModelTransport {
       onReceived: (receivedBytes) => {
         if (receivedBytes > maxBytes) throw this.#fail(this.#tooLarge(maxBytes));
       },
-      pauseMs: isStream ? STREAM_PAUSE_MS : 0,
+      pauseMs: isStream ? this.#options.streamPauseMs : noPauseMs,
       signal: this.#closed.signal,
     });
   }
@@ -243,45 +234,15 @@ class ModelTransport {
     });
   }
 
-  #unread(excess: JsonExcess): SwarmError {
-    return createModelError(this.#endpoint, {
-      code: "MODEL_OUTPUT_INVALID",
-      message: `its answer cannot be read: ${describeExcess(excess)}`,
-    });
-  }
-
   #fail(failure: SwarmError): SwarmError {
     return this.failure ??= failure;
   }
 }
 
 function isWebPage(headers: Headers): boolean {
-  return headers.get("content-type")?.startsWith("text/html") ?? false;
+  return /^text\/html\b/i.test(headers.get("content-type") ?? "");
 }
 
 function isEventStream(headers: Headers): boolean {
-  return headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-}
-
-function isJson(headers: Headers): boolean {
-  return headers.get("content-type")?.startsWith("application/json") ?? false;
-}
-
-/** A body's text up to the end of the first chunk that is not only white space. */
-async function readStart(body: ReadableStream<Bytes>): Promise<string> {
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  while (text.trim() === "") {
-    const { done, value } = await reader.read();
-    if (done) return text;
-    text = decoder.decode(value, { stream: true });
-  }
-  // Cancelling one branch of a tee waits for the other one.
-  void reader.cancel().catch(() => {});
-  return text;
-}
-
-function isSignal(signal: AbortSignal | undefined): signal is AbortSignal {
-  return signal !== undefined;
+  return /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
 }

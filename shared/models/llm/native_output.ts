@@ -4,7 +4,7 @@ import {
   toFunctionDefinition,
 } from "../tool_schemas/function_definition.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
-import { isJsonObject } from "../../platform/values/json.ts";
+import { isJsonObject, type JsonObject } from "../../platform/values/json.ts";
 import { RESULT_LIMITS } from "../../platform/json/json_limits.ts";
 import { parseJsonOrUndefined } from "../../platform/json/parse_json.ts";
 import type { ModelRequest, ModelResponse } from "./model_port.ts";
@@ -14,7 +14,7 @@ import type { ModelRequest, ModelResponse } from "./model_port.ts";
  * required, which OpenAI, Anthropic and Gemini all accept. Null if the schema cannot be expressed
  * that way, or there is none.
  */
-export function nativeOutput({ output }: ModelRequest): FunctionDefinition | null {
+export function nativeOutput({ output }: Pick<ModelRequest, "output">): FunctionDefinition | null {
   if (output === undefined) return null;
   const tool: ConvertibleTool = { name: "output", description: "", inputSchema: output.schema };
   try {
@@ -32,7 +32,16 @@ export function fromNativeOutput(
   definition: FunctionDefinition | null,
 ): ModelResponse {
   if (definition === null || response.finish_reason !== "stop") return response;
-  const value = parseJsonOrUndefined(response.text, RESULT_LIMITS);
-  if (!isJsonObject(value)) return response;
-  return { ...response, text: JSON.stringify(definition.toOriginal(value)) };
+  return { ...response, text: originalText(response.text, definition) };
+}
+
+/** The text of an answer that was joined from parts, in the form of its schema. */
+export function toOriginalText(text: string, schema: JsonObject): string {
+  const definition = nativeOutput({ output: { schema, isBesideTools: false } });
+  return definition === null ? text : originalText(text, definition);
+}
+
+function originalText(text: string, definition: FunctionDefinition): string {
+  const value = parseJsonOrUndefined(text, RESULT_LIMITS);
+  return isJsonObject(value) ? JSON.stringify(definition.toOriginal(value)) : text;
 }

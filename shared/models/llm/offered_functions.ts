@@ -38,7 +38,9 @@ export class OfferedFunctions {
       const original = whereDecided(call.arguments, definition.toOriginal);
       if (original !== null) return { ...call, arguments: original };
       const malformed = JSON.stringify(call.arguments).slice(0, MAX_MALFORMED_CHARS);
-      return { ...call, arguments: null, malformed };
+      const malformed_reason =
+        "checking them takes too many steps.\nCall the tool again with less.";
+      return { ...call, arguments: null, malformed, malformed_reason };
     });
     return { ...response, tool_calls: toolCalls };
   }

@@ -2,7 +2,12 @@ import { OpenAI } from "../../vendor/openai.js";
 import type { ModelAdapter, ModelEndpoint, ModelRequest, ModelResponse } from "./model_port.ts";
 import { AnswerDeltas } from "./answer_deltas.ts";
 import { fromNativeOutput, nativeOutput } from "./native_output.ts";
-import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
+import {
+  type AnswerTransport,
+  callOverTransport,
+  type ModelFetch,
+  type TransportOptions,
+} from "./model_transport.ts";
 import { OfferedFunctions } from "./offered_functions.ts";
 import { OpenAiAnswerReader } from "./openai_answer.ts";
 import { type ChatRequestParts, isOpenAiItself, toChatRequest } from "./openai_messages.ts";
@@ -21,9 +26,9 @@ export function createOpenAiAdapter(
 ): ModelAdapter {
   return {
     generate: (request, asked) =>
-      callOverTransport(endpoint, options, asked, async (fetch, isStreamed) => {
+      callOverTransport(endpoint, options, asked, async (transport) => {
         const { signal, onDelta } = asked;
-        const client = createClient(endpoint, fetch);
+        const client = createClient(endpoint, transport.fetch);
         const functions = new OfferedFunctions(request, "openai");
         // Servers that force every answer into the schema would prevent tool calls.
         const takesForm = isOpenAiItself(endpoint) || request.output?.isBesideTools === false;
@@ -31,7 +36,7 @@ export function createOpenAiAdapter(
         const deltas = new AnswerDeltas({ request, onDelta, isDocument: output !== null });
         const parts = { functions, output, endpoint };
         const ask = needsResponses(request, endpoint) ? askResponses : askCompletions;
-        const answer = await ask(client, { request, parts, deltas, signal, isStreamed });
+        const answer = await ask(client, { request, parts, deltas, signal, transport });
         return fromNativeOutput(functions.toOriginal(answer), output);
       }),
   };
@@ -50,37 +55,30 @@ interface Asking {
   readonly parts: ChatRequestParts;
   readonly deltas: AnswerDeltas;
   readonly signal: AbortSignal;
-  readonly isStreamed: boolean;
+  readonly transport: AnswerTransport;
 }
 
 async function askCompletions(
   { chat: { completions } }: OpenAiClient,
-  { request, parts, deltas, signal, isStreamed }: Asking,
+  { request, parts, deltas, signal, transport }: Asking,
 ): Promise<ModelResponse> {
-  const body = toChatRequest(request, parts);
+  const { isStreamed } = transport;
+  const options = isStreamed ? { stream_options: { include_usage: true } } : {};
+  const body = { ...toChatRequest(request, parts), ...options, stream: isStreamed };
   const reader = new OpenAiAnswerReader(parts.endpoint, deltas);
-  if (!isStreamed) {
-    reader.readCompletion(await completions.create({ ...body, stream: false }, { signal }));
-  } else {
-    const stream_options = { include_usage: true };
-    const chunks = await completions.create({ ...body, stream: true, stream_options }, { signal });
-    for await (const chunk of chunks) reader.readChunk(chunk);
-  }
+  await completions.create(body, { signal });
+  await transport.read(reader);
   return reader.finish();
 }
 
 async function askResponses(
   { responses }: OpenAiClient,
-  { request, parts, deltas, signal, isStreamed }: Asking,
+  { request, parts, deltas, signal, transport }: Asking,
 ): Promise<ModelResponse> {
-  const body = toResponsesRequest(request, parts);
+  const body = { ...toResponsesRequest(request, parts), stream: transport.isStreamed };
   const reader = new ResponsesAnswerReader(parts.endpoint, deltas);
-  if (!isStreamed) {
-    reader.readResponse(await responses.create({ ...body, stream: false }, { signal }));
-  } else {
-    const events = await responses.create({ ...body, stream: true }, { signal });
-    for await (const event of events) reader.readEvent(event);
-  }
+  await responses.create(body, { signal });
+  await transport.read(reader);
   return reader.finish();
 }
 

@@ -1,133 +1,102 @@
-import { jsonObject } from "../../platform/values/json_schema.ts";
-import { z } from "../../vendor/zod.js";
+import { asJsonObject, isJsonObject, type JsonObject } from "../../platform/values/json.ts";
 import { AnswerBuilder } from "./answer_builder.ts";
 import type { AnswerDeltas } from "./answer_deltas.ts";
-import { createCutError, throwReported } from "./model_error.ts";
+import { argumentsTextIn, countIn, isFilled, listIn, textIn } from "./answer_fields.ts";
 import type { ModelEndpoint, ModelResponse, ModelUsage } from "./model_port.ts";
-import { answerTextOf, openAiContent } from "./openai_content.ts";
+import { isThinkingPart } from "./openai_content.ts";
 import { OpenAiReasoning } from "./openai_reasoning.ts";
+import type { AnswerReader } from "./read_answer.ts";
 
-const toolCallSchema = z.object({
-  index: z.number().int().optional(),
-  id: z.string().nullish(),
-  function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }),
-});
-
-const messageSchema = z.object({
-  content: openAiContent,
-  refusal: z.string().nullish(),
-  tool_calls: z.array(toolCallSchema).nullish(),
-  reasoning: z.string().nullish().catch(null),
-  reasoning_content: z.string().nullish().catch(null),
-  reasoning_details: z.array(jsonObject).nullish().catch(null),
-});
-
-const usageSchema = z.object({
-  prompt_tokens: z.number().nullish(),
-  completion_tokens: z.number().nullish(),
-  prompt_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
-});
-
-const completionSchema = z.object({
-  choices: z.array(z.object({ message: messageSchema, finish_reason: z.string().nullish() })).min(
-    1,
-  ),
-  usage: usageSchema.nullish(),
-});
-
-const chunkSchema = z.object({
-  choices: z.array(z.object({
-    delta: messageSchema.nullish(),
-    finish_reason: z.string().nullish(),
-  })),
-  usage: usageSchema.nullish(),
-});
-
-type Message = z.infer<typeof messageSchema>;
-type ToolCallDelta = z.infer<typeof toolCallSchema>;
 /** The call that a chunk belongs to, from the chunk and its position in the message. */
-type NumberOfCall = (call: ToolCallDelta, position: number) => number;
-type Usage = z.infer<typeof usageSchema> | null | undefined;
+type NumberOfCall = (call: JsonObject, position: number) => number;
 
 /** Reads a whole completion, or a stream's chunks, into an answer. */
-export class OpenAiAnswerReader {
-  readonly #endpoint: ModelEndpoint;
-  readonly #answer: AnswerBuilder;
+export class OpenAiAnswerReader implements AnswerReader {
+  readonly answer: AnswerBuilder;
   readonly #numberOf = createCallNumbering();
   readonly #reasoning = new OpenAiReasoning();
-  #usage: Usage;
-  #finishReason: string | null | undefined;
-  #isRefused = false;
+  #usage: JsonObject = {};
 
   constructor(endpoint: ModelEndpoint, deltas: AnswerDeltas) {
-    this.#endpoint = endpoint;
-    this.#answer = new AnswerBuilder(endpoint, deltas);
+    this.answer = new AnswerBuilder(endpoint, deltas);
   }
 
-  readCompletion(raw: unknown): void {
-    throwReported(raw);
-    const { choices: [choice], usage } = completionSchema.parse(raw);
-    this.#readMessage(choice?.message, (_, position) => position);
-    this.#usage = usage;
-    // Some compatible servers omit it or send an empty one; a whole answer is complete anyway.
-    this.#finishReason = choice?.finish_reason || "stop";
-  }
-
-  readChunk(raw: unknown): void {
-    const { choices: [choice], usage } = chunkSchema.parse(raw);
-    this.#readMessage(choice?.delta, this.#numberOf);
-    this.#usage = usage ?? this.#usage;
-    this.#finishReason = choice?.finish_reason || this.#finishReason;
-    // The last chunk has the usage and no choice: the answer is complete, also without a reason.
-    if (usage && choice === undefined) this.#finishReason ||= "stop";
+  read({ choices, usage }: JsonObject): void {
+    const [choice] = this.answer.partsIn(choices);
+    if (isJsonObject(usage)) this.#usage = usage;
+    if (choice === undefined) {
+      // The last chunk has the usage and no choice: the answer is complete, also without a reason.
+      if (isJsonObject(usage) && this.answer.reason === "") this.answer.stop("stop");
+      return;
+    }
+    const { message = null, delta, finish_reason: reason } = choice;
+    const numberOf: NumberOfCall = message === null ? this.#numberOf : (_, position) => position;
+    const [read] = this.answer.partsIn(message ?? delta);
+    if (read !== undefined) this.#readMessage(read, numberOf);
+    this.answer.stop(textIn(reason));
   }
 
   /** @throws SwarmError MODEL_UNAVAILABLE if the answer is cut off. */
   finish(): ModelResponse {
-    if (!this.#finishReason) throw createCutError(this.#endpoint);
-    const stopped = toFinishReason(this.#finishReason, this.#isRefused);
-    this.#answer.addReasoning(this.#reasoning.text);
-    return this.#answer.finish(stopped, toUsage(this.#usage), this.#reasoning.toResponsesData());
+    this.answer.addReasoning(this.#reasoning.text);
+    return this.answer.finish(toUsage(this.#usage), this.#reasoning.toResponsesData());
   }
 
-  #readMessage(message: Message | null | undefined, numberOf: NumberOfCall): void {
-    this.#isRefused ||= Boolean(message?.refusal);
-    if (message) this.#reasoning.add(message);
-    this.#answer.addText(answerTextOf(message?.content) || message?.refusal || "");
-    for (const [position, call] of (message?.tool_calls ?? []).entries()) {
-      this.#answer.addCall(numberOf(call, position), {
-        call_id: call.id,
-        name: call.function.name,
-        argumentsText: call.function.arguments,
-      });
+  #readMessage(message: JsonObject, numberOf: NumberOfCall): void {
+    const { content, refusal, tool_calls: calls } = message;
+    this.#reasoning.add(message);
+    // A message that is only a text.
+    this.answer.addText(message.text);
+    for (const part of this.answer.partsIn(content)) {
+      if (!isThinkingPart(part)) this.answer.addPart(part);
     }
+    if (refusal) {
+      this.answer.refuse();
+      if (listIn(content).every((part) => part === "")) this.answer.addText(refusal);
+    }
+    for (const kind of ["audio", "images"]) {
+      if (isFilled(message[kind])) this.answer.leaveOut(`its ${kind}`);
+    }
+    for (const [position, call] of listIn(calls).entries()) {
+      if (isJsonObject(call)) this.#readCall(call, numberOf(call, position));
+      else if (call !== null) this.answer.leaveOut(`a tool call that is ${JSON.stringify(call)}`);
+    }
+  }
+
+  /** Some servers send the members of the function as those of the call. */
+  #readCall(call: JsonObject, number: number): void {
+    const { name, arguments: args } = isJsonObject(call.function) ? call.function : call;
+    this.answer.addCall(number, {
+      call_id: textIn(call.id),
+      name: textIn(name),
+      argumentsText: argumentsTextIn(args),
+    });
   }
 }
 
 /**
  * Numbers the calls of a stream. Chunks of one call share an index, but some compatible servers
- * send whole calls without an index or all with 0: then a new id means a new call.
+ * send whole calls without an index or all with 0: then a new id means a new call, and none the last.
  */
 function createCallNumbering(): NumberOfCall {
-  const numbers = new Map<number, { number: number; id: string | null | undefined }>();
+  const numbers = new Map<number, { number: number; id: string }>();
   let last = -1;
-  return ({ index = 0, id }) => {
+  let lastIndex = 0;
+  return (call) => {
+    const id = textIn(call.id);
+    const index = countIn(call.index) ?? (id === "" ? lastIndex : 0);
     const open = numbers.get(index);
-    if (open !== undefined && (!id || id === open.id)) return open.number;
+    lastIndex = index;
+    if (open !== undefined && (id === "" || id === open.id)) return open.number;
     numbers.set(index, { number: ++last, id });
     return last;
   };
 }
 
-function toFinishReason(reason: string, isRefused: boolean): ModelResponse["finish_reason"] {
-  if (isRefused || reason === "content_filter") return "refused";
-  return reason === "length" ? "length" : "stop";
-}
-
-function toUsage(usage: Usage): ModelUsage {
+function toUsage(usage: JsonObject): ModelUsage {
   return {
-    input_tokens: usage?.prompt_tokens ?? 0,
-    cached_input_tokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
-    output_tokens: usage?.completion_tokens ?? 0,
+    input_tokens: countIn(usage.prompt_tokens) ?? 0,
+    cached_input_tokens: countIn(asJsonObject(usage.prompt_tokens_details).cached_tokens) ?? 0,
+    output_tokens: countIn(usage.completion_tokens) ?? 0,
   };
 }

@@ -1,19 +1,8 @@
-import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
 import { jsonObject } from "../../platform/values/json_schema.ts";
 import { z } from "../../vendor/zod.js";
-import { joinThinking, thinkingPartsOf, thinkingTextOf } from "./openai_content.ts";
-
-/**
- * The reasoning fields of a chat completion message. The standard format has none; compatible
- * servers use one of these.
- */
-export interface ReasoningPiece {
-  readonly reasoning?: string | null | undefined;
-  readonly reasoning_content?: string | null | undefined;
-  readonly reasoning_details?: readonly JsonObject[] | null | undefined;
-  /** May contain thinking parts. */
-  readonly content?: string | JsonObject[] | null | undefined;
-}
+import { listIn, textIn } from "./answer_fields.ts";
+import { addThinking, isThinkingPart, thinkingTextOf } from "./openai_content.ts";
 
 const providerDataSchema = z.object({
   api: z.literal("openai"),
@@ -29,16 +18,26 @@ const STREAMED_MEMBERS = ["text", "summary", "data", "signature"];
 /** The reasoning of one answer, assembled from its chunks. */
 export class OpenAiReasoning {
   readonly #details: JsonObject[] = [];
+  /** The position of each detail that has an index, by its index and type. */
+  readonly #positions = new Map<string, number>();
   #reasoning = "";
   #reasoningContent = "";
+  readonly #thoughts: JsonObject[] = [];
   #thinking: JsonObject | undefined;
 
-  add(piece: ReasoningPiece): void {
-    this.#reasoning += piece.reasoning ?? "";
-    this.#reasoningContent += piece.reasoning_content ?? "";
-    for (const detail of piece.reasoning_details ?? []) this.#addDetail(detail);
-    for (const part of thinkingPartsOf(piece.content)) {
-      this.#thinking = joinThinking(this.#thinking ?? {}, part);
+  /**
+   * Adds what a message has of it. The standard format has no reasoning; compatible servers use a
+   * member of the message or a part of its content.
+   */
+  add(message: JsonObject): void {
+    this.#reasoning += textIn(message.reasoning);
+    this.#reasoningContent += textIn(message.reasoning_content);
+    for (const detail of listIn(message.reasoning_details).filter(isJsonObject)) {
+      this.#addDetail(detail);
+    }
+    for (const part of listIn(message.content).filter(isJsonObject).filter(isThinkingPart)) {
+      addThinking(this.#thoughts, part);
+      this.#thinking = { ...this.#thinking, ...part, thinking: this.#thoughts };
     }
   }
 
@@ -47,7 +46,7 @@ export class OpenAiReasoning {
     const text = this.#reasoning || this.#reasoningContent ||
       thinkingTextOf(this.#thinking ?? {});
     return text ||
-      this.#details.map(({ text, summary }) => textOf(text) || textOf(summary)).join("");
+      this.#details.map(({ text, summary }) => textIn(text) || textIn(summary)).join("");
   }
 
   /**
@@ -63,12 +62,12 @@ export class OpenAiReasoning {
   }
 
   #addDetail(piece: JsonObject): void {
-    const position = this.#details.findIndex(({ index, type }) =>
-      index !== undefined && index === piece.index && type === piece.type
-    );
+    const { index, type = null } = piece;
+    const key = index === undefined ? "" : JSON.stringify([index, type]);
+    const position = this.#positions.get(key) ?? this.#details.length;
     const begun = this.#details[position];
-    if (begun === undefined) this.#details.push(piece);
-    else this.#details[position] = joined(begun, piece);
+    this.#details[position] = begun === undefined ? piece : joined(begun, piece);
+    if (key !== "") this.#positions.set(key, position);
   }
 }
 
@@ -95,11 +94,7 @@ function joined(begun: JsonObject, piece: JsonObject): JsonObject {
     ...begun,
     ...Object.fromEntries(given.map(([key, value]) => {
       const isStreamed = STREAMED_MEMBERS.includes(key);
-      return [key, isStreamed ? textOf(begun[key]) + textOf(value) : value];
+      return [key, isStreamed ? textIn(begun[key]) + textIn(value) : value];
     })),
   };
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
 }

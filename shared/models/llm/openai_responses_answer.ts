@@ -1,195 +1,177 @@
-import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
-import { jsonObject } from "../../platform/values/json_schema.ts";
-import { z } from "../../vendor/zod.js";
+import { ARGUMENTS_LIMITS } from "../../platform/json/json_limits.ts";
+import { parseJsonOrUndefined } from "../../platform/json/parse_json.ts";
+import {
+  asJsonObject,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "../../platform/values/json.ts";
 import { AnswerBuilder } from "./answer_builder.ts";
 import type { AnswerDeltas } from "./answer_deltas.ts";
-import { createCutError } from "./model_error.ts";
-import type { ModelEndpoint, ModelResponse, ModelUsage } from "./model_port.ts";
+import { argumentsTextIn, countIn, isFilled, listIn, textIn } from "./answer_fields.ts";
+import { endingOf } from "./finish_reasons.ts";
+import type { ModelEndpoint, ModelResponse, ModelToolCall, ModelUsage } from "./model_port.ts";
 import { toResponsesData } from "./openai_responses_input.ts";
-
-const responseSchema = z.object({
-  status: z.string().nullish(),
-  error: jsonObject.nullish(),
-  incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
-  output: z.array(jsonObject).nullish(),
-  usage: z.object({
-    input_tokens: z.number().nullish(),
-    input_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
-    output_tokens: z.number().nullish(),
-  }).nullish(),
-});
-
-const eventSchema = z.discriminatedUnion("type", [
-  z.object({
-    type: z.literal("response.output_text.delta"),
-    output_index: z.number(),
-    delta: z.string(),
-  }),
-  z.object({
-    type: z.literal("response.refusal.delta"),
-    output_index: z.number(),
-    delta: z.string(),
-  }),
-  z.object({
-    type: z.literal("response.function_call_arguments.delta"),
-    output_index: z.number(),
-    delta: z.string(),
-  }),
-  z.object({
-    type: z.literal("response.output_item.added"),
-    output_index: z.number(),
-    item: jsonObject,
-  }),
-  z.object({
-    type: z.literal("response.output_item.done"),
-    output_index: z.number(),
-    item: jsonObject,
-  }),
-  z.object({ type: z.literal("response.completed"), response: responseSchema }),
-  z.object({ type: z.literal("response.incomplete"), response: responseSchema }),
-  z.object({ type: z.literal("response.failed"), response: responseSchema }),
-]);
-
-/** Other kinds carry nothing this product needs, and the API may add kinds at any time. */
-const EVENTS_WE_READ: readonly unknown[] = eventSchema.options.map(({ shape }) => shape.type.value);
-
-const messageSchema = z.object({
-  type: z.literal("message"),
-  content: z.array(z.object({ text: z.string().nullish(), refusal: z.string().nullish() })),
-});
-const callSchema = z.object({
-  type: z.literal("function_call"),
-  call_id: z.string().nullish(),
-  name: z.string().nullish(),
-  arguments: z.string().nullish(),
-});
-const reasoningSchema = z.object({
-  type: z.literal("reasoning"),
-  summary: z.array(z.object({ text: z.string() })).nullish(),
-  content: z.array(z.object({ text: z.string().nullish() })).nullish(),
-});
-
-type Usage = z.infer<typeof responseSchema>["usage"];
+import type { AnswerReader } from "./read_answer.ts";
 
 /** Reads a whole response, or a stream's events, into an answer. */
-export class ResponsesAnswerReader {
-  readonly #endpoint: ModelEndpoint;
-  readonly #answer: AnswerBuilder;
+export class ResponsesAnswerReader implements AnswerReader {
+  readonly answer: AnswerBuilder;
   readonly #items = new Map<number, JsonObject>();
   /** Items whose text or arguments have streamed in: the whole item repeats them. */
   readonly #streamed = new Set<number>();
-  #usage: Usage;
-  #stopped: ModelResponse["finish_reason"] | undefined;
-  #isRefused = false;
+  /** The places of items by their ids, for events that do not say the place. */
+  readonly #places = new Map<string, number>();
+  #lastPlace = -1;
+  #usage: JsonObject = {};
 
   constructor(endpoint: ModelEndpoint, deltas: AnswerDeltas) {
-    this.#endpoint = endpoint;
-    this.#answer = new AnswerBuilder(endpoint, deltas);
+    this.answer = new AnswerBuilder(endpoint, deltas);
   }
 
-  readResponse(raw: unknown): void {
-    this.#end(responseSchema.parse(raw));
-  }
-
-  readEvent(raw: unknown): void {
-    if (typeof raw !== "object" || raw === null || !("type" in raw)) return;
-    if (raw.type === "error") throw { error: raw };
-    if (!EVENTS_WE_READ.includes(raw.type)) return;
-    const event = eventSchema.parse(raw);
+  read(event: JsonObject): void {
     switch (event.type) {
       case "response.refusal.delta":
-        this.#isRefused = true;
-        this.#streamed.add(event.output_index);
-        return this.#answer.addText(event.delta);
       case "response.output_text.delta":
-        this.#streamed.add(event.output_index);
-        return this.#answer.addText(event.delta);
+        if (event.type === "response.refusal.delta") this.answer.refuse();
+        this.#streamed.add(this.#placeOf(event));
+        return this.answer.addText(event.delta);
+      case "response.function_call_arguments.delta": {
+        const place = this.#placeOf(event);
+        this.#streamed.add(place);
+        return this.answer.addCall(place, { argumentsText: argumentsTextIn(event.delta) });
+      }
       case "response.output_item.added":
-        return this.#begin(event.output_index, event.item);
-      case "response.function_call_arguments.delta":
-        this.#streamed.add(event.output_index);
-        return this.#answer.addCall(event.output_index, { argumentsText: event.delta });
+        return this.#begin(this.#placeOf(event), asJsonObject(event.item));
       case "response.output_item.done":
-        return this.#add(event.output_index, event.item);
+        return this.#add(this.#placeOf(event), event.item ?? null);
+      case "response.completed":
+      case "response.incomplete":
+      case "response.failed":
+        return this.#end(asJsonObject(event.response));
       default:
-        return this.#end(event.response);
+        // Other events carry nothing this product needs, and the API may add some at any time.
+        if (event.type === undefined && event.output !== undefined) this.#end(event);
     }
   }
 
   /** @throws SwarmError MODEL_UNAVAILABLE if the answer is cut off. */
   finish(): ModelResponse {
-    if (this.#stopped === undefined) throw createCutError(this.#endpoint);
-    const items = [...this.#items].sort(([a], [b]) => a - b).map(([, item]) => item);
-    const stopped = this.#isRefused ? "refused" : this.#stopped;
-    return this.#answer.finish(stopped, toUsage(this.#usage), toResponsesData(items));
+    const isCut = this.answer.ending() === "length";
+    const calls = this.answer.calls();
+    const items = [...this.#items].sort(([a], [b]) => a - b)
+      .flatMap(([place, item]) => withCall(item, calls.get(place)));
+    const kept = isCut ? repeatable(items) : items;
+    return this.answer.finish(toUsage(this.#usage), toResponsesData(kept));
+  }
+
+  /** Where the item of an event is in the answer. */
+  #placeOf({ type, output_index: index, item_id: itemId, item }: JsonObject): number {
+    const id = textIn(itemId) || textIn(asJsonObject(item).id);
+    const next = type === "response.output_item.added" ? this.#lastPlace + 1 : this.#lastPlace;
+    this.#lastPlace = countIn(index) ?? this.#places.get(id) ?? Math.max(next, 0);
+    if (id !== "") this.#places.set(id, this.#lastPlace);
+    return this.#lastPlace;
   }
 
   /** A call's name comes before its arguments, which stream in. */
-  #begin(index: number, item: JsonObject): void {
-    const call = callSchema.safeParse(item);
-    if (!call.success) return;
-    this.#answer.addCall(index, { call_id: call.data.call_id, name: call.data.name });
+  #begin(place: number, { type, call_id: id, name }: JsonObject): void {
+    if (type !== "function_call") return;
+    this.answer.addCall(place, { call_id: textIn(id), name: textIn(name) });
   }
 
-  #end({ status, error, incomplete_details: cut, output, usage }: z.infer<typeof responseSchema>) {
-    if (error) throw { error };
-    for (const [index, item] of (output ?? []).entries()) this.#add(index, item);
-    this.#usage = usage;
-    if (status !== "incomplete") this.#stopped = "stop";
-    else this.#stopped = cut?.reason === "content_filter" ? "refused" : "length";
+  #end({ status, error, incomplete_details: cut, output, usage }: JsonObject): void {
+    if (isFilled(error)) throw { error };
+    const items = listIn(output);
+    this.answer.count(items.length);
+    for (const [index, item] of items.entries()) {
+      this.#add(this.#places.get(textIn(asJsonObject(item).id)) ?? index, item);
+    }
+    this.#usage = asJsonObject(usage);
+    const reason = textIn(asJsonObject(cut).reason);
+    const isCut = status === "incomplete" && endingOf(reason) === undefined;
+    this.answer.stop(isCut ? "length" : reason || (status === "failed" ? "error" : "stop"));
+    this.answer.end();
   }
 
-  #add(index: number, item: JsonObject): void {
-    if (this.#items.has(index)) return;
-    this.#items.set(index, item);
-    this.#readMessage(index, item);
-    this.#readCall(index, item);
-    this.#readReasoning(item);
-    this.#readOwnTool(item);
-  }
-
-  #readMessage(index: number, item: JsonObject): void {
-    const message = messageSchema.safeParse(item);
-    if (!message.success) return;
-    this.#isRefused ||= message.data.content.some(({ refusal }) => Boolean(refusal));
-    if (this.#streamed.has(index)) return;
-    for (const { text, refusal } of message.data.content) {
-      this.#answer.addText(text ?? refusal ?? "");
+  #add(place: number, item: JsonValue): void {
+    if (this.#items.has(place) || item === null) return;
+    if (!isJsonObject(item)) return this.answer.leaveOut(`an item that is ${JSON.stringify(item)}`);
+    this.#items.set(place, item);
+    const isStreamed = this.#streamed.has(place);
+    switch (item.type) {
+      case "message":
+        return this.#readMessage(item, isStreamed);
+      case "function_call":
+        return this.answer.addCall(place, {
+          call_id: textIn(item.call_id),
+          name: textIn(item.name),
+          argumentsText: isStreamed ? "" : argumentsTextIn(item.arguments),
+        });
+      case "reasoning":
+        return this.#readReasoning(item);
+      case "web_search_call": {
+        const { action: input = null, status: output = null } = item;
+        return this.answer.addProviderCall({ name: "web_search", input, output });
+      }
+      case "code_interpreter_call": {
+        const { code = null, outputs: output = null } = item;
+        return this.answer.addProviderCall({ name: "code_execution", input: { code }, output });
+      }
+      default:
+        this.answer.addPart(item);
     }
   }
 
-  #readCall(index: number, item: JsonObject): void {
-    const call = callSchema.safeParse(item);
-    if (!call.success) return;
-    const { call_id, name, arguments: given } = call.data;
-    const argumentsText = this.#streamed.has(index) ? "" : given;
-    this.#answer.addCall(index, { call_id, name, argumentsText });
+  #readMessage({ content }: JsonObject, isStreamed: boolean): void {
+    for (const part of this.answer.partsIn(content)) {
+      const { refusal } = part;
+      if (refusal) this.answer.refuse();
+      if (!isStreamed) {
+        this.answer.addPart(refusal === undefined ? part : { text: refusal, ...part });
+      }
+    }
   }
 
-  #readReasoning(item: JsonObject): void {
-    const reasoning = reasoningSchema.safeParse(item);
-    if (!reasoning.success) return;
-    const { summary, content } = reasoning.data;
-    const parts = summary?.length ? summary : content ?? [];
-    this.#answer.addReasoning(parts.map(({ text }) => text ?? "").join("\n\n"));
-  }
-
-  #readOwnTool(item: JsonObject): void {
-    if (item.type === "web_search_call") {
-      const input = item.action ?? null;
-      this.#answer.addProviderCall({ name: "web_search", input, output: item.status ?? null });
-    }
-    if (item.type === "code_interpreter_call") {
-      const input: JsonValue = { code: item.code ?? null };
-      this.#answer.addProviderCall({ name: "code_execution", input, output: item.outputs ?? null });
-    }
+  #readReasoning({ summary, content }: JsonObject): void {
+    const parts = [summary, content].map((field) => this.answer.partsIn(field));
+    const shown = parts.find(({ length }) => length > 0) ?? [];
+    this.answer.addReasoning(shown.map(({ text }) => this.answer.readText(text)).join("\n\n"));
   }
 }
 
-function toUsage(usage: Usage): ModelUsage {
+/** The item as the next request repeats it: with the id, the name and the arguments of its call. */
+function withCall(item: JsonObject, call: ModelToolCall | undefined): JsonObject[] {
+  if (item.type !== "function_call") return [item];
+  if (call === undefined) return [];
+  const { call_id, name } = call;
+  const text = typeof item.arguments === "string"
+    ? item.arguments
+    : JSON.stringify(call.arguments ?? {});
+  return [{ ...item, call_id, name, arguments: text }];
+}
+
+/**
+ * The items of a cut answer that the next request may repeat: the API refuses reasoning that nothing
+ * follows, and may parse the arguments of calls.
+ */
+function repeatable(items: readonly JsonObject[]): readonly JsonObject[] {
+  const kept = items.flatMap((item) => {
+    const { type, status, arguments: given } = item;
+    if (type === "function_call") {
+      return parseJsonOrUndefined(String(given), ARGUMENTS_LIMITS) === undefined
+        ? [{ ...item, arguments: "{}" }]
+        : [item];
+    }
+    return type === "message" || status !== "incomplete" && status !== "in_progress" ? [item] : [];
+  });
+  return kept.slice(0, kept.findLastIndex(({ type }) => type !== "reasoning") + 1);
+}
+
+function toUsage(usage: JsonObject): ModelUsage {
   return {
-    input_tokens: usage?.input_tokens ?? 0,
-    cached_input_tokens: usage?.input_tokens_details?.cached_tokens ?? 0,
-    output_tokens: usage?.output_tokens ?? 0,
+    input_tokens: countIn(usage.input_tokens) ?? 0,
+    cached_input_tokens: countIn(asJsonObject(usage.input_tokens_details).cached_tokens) ?? 0,
+    output_tokens: countIn(usage.output_tokens) ?? 0,
   };
 }

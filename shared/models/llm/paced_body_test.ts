@@ -18,12 +18,16 @@ function scripted() {
   };
 }
 
-function paced(body: ReadableStream<Bytes>, pauseMs: number, signal?: AbortSignal) {
+function paced(
+  body: ReadableStream<Bytes>,
+  pauseMs: number | (() => number),
+  signal?: AbortSignal,
+) {
   const received: number[] = [];
   const stream = pacedBody(body, {
     watch: (waiting) => waiting,
     onReceived: (bytes) => received.push(bytes),
-    pauseMs,
+    pauseMs: typeof pauseMs === "number" ? () => pauseMs : pauseMs,
     signal: signal ?? new AbortController().signal,
   });
   return { reader: stream.pipeThrough(new TextDecoderStream()).getReader(), received };
@@ -41,6 +45,23 @@ Deno.test("pieces that arrive between two reads are passed on as one", async () 
 
   assert.equal((await rest).value, "bc");
   assert.equal((await reader.read()).done, true);
+});
+
+Deno.test("each read decides when the next one follows", async () => {
+  const { body, send, end } = scripted();
+  const pausesMs = [0, 0, 40];
+  const { reader } = paced(body, () => pausesMs.shift() ?? 40);
+  send("a");
+  send("b");
+  send("c");
+  assert.deepEqual([(await reader.read()).value, (await reader.read()).value], ["a", "b"]);
+  assert.equal((await reader.read()).value, "c");
+  const rest = reader.read();
+  send("d");
+  send("e");
+  end();
+
+  assert.equal((await rest).value, "de");
 });
 
 Deno.test("a body without a pause is passed on piece by piece", async () => {

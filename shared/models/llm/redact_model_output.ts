@@ -61,7 +61,7 @@ export function createDeltaRedactor(key: string, emit: (text: string) => void): 
 }
 
 async function redactCall(
-  { call_id: callId, name, arguments: args, malformed }: ModelToolCall,
+  { call_id: callId, name, arguments: args, malformed, malformed_reason: reason }: ModelToolCall,
   redactor: Redactor,
 ): Promise<ModelToolCall> {
   return {
@@ -69,5 +69,6 @@ async function redactCall(
     name: redactor.text(name),
     arguments: args === null ? null : await redactor.jsonInTurns(args) as JsonObject,
     ...(malformed === undefined ? {} : { malformed: await redactor.textInTurns(malformed) }),
+    ...(reason === undefined ? {} : { malformed_reason: redactor.text(reason) }),
   };
 }

@@ -3,9 +3,7 @@ import { answerInTime } from "../../platform/db/answer_in_time.ts";
 import type { Sql } from "../../platform/db/sql_client.ts";
 import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
 import type { ModelProvider } from "./call_model.ts";
-
-/** The provider whose models are scripts of the project's files, which the embedded stack serves. */
-export const SCRIPTED_PROVIDER = "demo";
+import { SCRIPTED_PROVIDER } from "./scripted_model.ts";
 
 const rowSchema = z.object({
   id: z.string(),

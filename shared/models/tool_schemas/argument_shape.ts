@@ -105,15 +105,13 @@ function mapObject(
   mapping: Mapping,
 ): JsonObject {
   const counting = countingShapes(value, shapes, mapping);
+  const rest = counting.flatMap((shape) => shape.rest);
   const entries = Object.entries(value).flatMap(([name, member]): [string, JsonValue][] => {
-    const declared = declarations(name, counting, mapping);
     // An open option accepts the properties of other options, whose names keep their meaning.
-    const [first] = declared.length > 0
-      ? declared
-      : declarations(name, possibleShapes(shapes), mapping);
-    if (first === undefined) {
-      return [[name, mapValue(member, counting.flatMap(({ rest }) => rest), mapping)]];
-    }
+    const possible = declarations(name, shapes, "possible", mapping);
+    const declared = possible.length === 0 ? [] : declarations(name, counting, "own", mapping);
+    const [first] = declared.length > 0 ? declared : possible;
+    if (first === undefined) return [[name, mapValue(member, rest, mapping)]];
     if (mapping.from === "provided" && member === null && standsForAbsent(declared, mapping)) {
       return [];
     }
@@ -127,16 +125,43 @@ function mapObject(
 function declarations(
   name: string,
   shapes: readonly ArgumentShape[],
-  mapping: Mapping,
+  which: keyof NameIndex,
+  { from }: Mapping,
 ): PropertyShape[] {
-  return shapes.flatMap(({ properties }) =>
-    properties.filter((property) => property[mapping.from] === name)
-  );
+  return shapes.flatMap((shape) => indexOf(shape, from)[which].get(name) ?? []);
 }
 
 function standsForAbsent(declared: readonly PropertyShape[], mapping: Mapping): boolean {
   return !declared.some(({ isRequired }) => isRequired) &&
     declared.some(({ schema }) => !fits(null, schema, mapping));
+}
+
+type PropertiesByName = ReadonlyMap<string, readonly PropertyShape[]>;
+
+/** The properties of a shape by their name in one form. */
+interface NameIndex {
+  readonly own: PropertiesByName;
+  /** Also those of its parts and options. */
+  readonly possible: PropertiesByName;
+}
+
+const nameIndexes = new WeakMap<ArgumentShape, Readonly<Record<Form, NameIndex>>>();
+
+/** Without an index, each name of a value would be compared with every property of the schema. */
+function indexOf(shape: ArgumentShape, from: Form): NameIndex {
+  let index = nameIndexes.get(shape);
+  if (index === undefined) {
+    index = { original: toIndex(shape, "original"), provided: toIndex(shape, "provided") };
+    nameIndexes.set(shape, index);
+  }
+  return index[from];
+}
+
+function toIndex(shape: ArgumentShape, form: Form): NameIndex {
+  const byName = (properties: readonly PropertyShape[]) =>
+    Map.groupBy(properties, (property) => property[form]);
+  const possible = possibleShapes([shape]).flatMap(({ properties }) => properties);
+  return { own: byName(shape.properties), possible: byName(possible) };
 }
 
 /** The shapes of a value, of their parts and of all options. */

@@ -2,7 +2,7 @@ import {
   type ConvertibleTool,
   FUNCTION_TARGETS,
   type FunctionTarget,
-  toFunctionDefinition,
+  toFunctionDefinitions,
 } from "./function_definition.ts";
 import type { SchemaLoss } from "./schema_loss.ts";
 import { type OpenAiFunction, toOpenAiFunction } from "./wire_function.ts";
@@ -17,14 +17,13 @@ export interface CachedForms {
 /**
  * Converts a tool for every provider, so that an unusable tool is detected when it is listed.
  *
- * @throws SwarmError `TOOL_CONFIG_INVALID` as {@linkcode toFunctionDefinition}.
+ * @throws SwarmError `TOOL_CONFIG_INVALID` as {@linkcode toFunctionDefinitions}.
  */
 export function toCachedForms(tool: ConvertibleTool): CachedForms {
-  const losses = FUNCTION_TARGETS.map((target) =>
-    [target, toFunctionDefinition(tool, target).losses] as const
-  );
+  const definitions = toFunctionDefinitions(tool);
+  const losses = FUNCTION_TARGETS.map((target) => [target, definitions[target].losses] as const);
   return {
-    openAi: toOpenAiFunction(toFunctionDefinition(tool, "openai")),
+    openAi: toOpenAiFunction(definitions.openai),
     losses: Object.fromEntries(losses) as Record<FunctionTarget, readonly SchemaLoss[]>,
   };
 }

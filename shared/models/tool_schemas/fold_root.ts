@@ -10,6 +10,7 @@ import { addRule, ruleText } from "./rule_text.ts";
 import { unusableSchema } from "./schema_error.ts";
 import { isNever, listedValues, namesIn, schemasIn, typesOf } from "./schema_keywords.ts";
 import type { ReportLoss } from "./schema_loss.ts";
+import { ownMember } from "../../platform/values/own_member.ts";
 
 /** Keywords that no provider accepts at the root of a function's parameters. */
 const ROOT_COMBINATORS: readonly string[] = [
@@ -163,7 +164,7 @@ function describeSets(options: JsonValue): string {
   return schemasIn(options).map((option) => {
     const properties = asJsonObject(option.properties);
     const names = namesIn(option.required).map((name) => {
-      const value = asJsonObject(properties[name]).const;
+      const value = asJsonObject(ownMember(properties, name)).const;
       return value === undefined ? name : `${name}=${JSON.stringify(value)}`;
     });
     return names.join(", ") || (option.title ?? ruleText(option));

@@ -9,6 +9,7 @@ import {
 import { type Converted, convertSchema, type Dialect } from "./convert_schema.ts";
 import { foldRoot } from "./fold_root.ts";
 import { geminiDialect } from "./gemini_dialect.ts";
+import { MAX_SCHEMA_CHARACTERS } from "./max_schema_characters.ts";
 import { openAiDialect, openAiStrictDialect } from "./openai_dialect.ts";
 import { toPlainSchema } from "./plain_schema.ts";
 import { renameProperties } from "./property_names.ts";
@@ -19,7 +20,7 @@ import { exceededStrictLimit } from "./strict_limits.ts";
 /** The provider whose form is used. */
 export type FunctionTarget = "openai" | "anthropic" | "gemini";
 
-/** All forms, for work that is done once per form. */
+/** All forms. */
 export const FUNCTION_TARGETS: readonly FunctionTarget[] = ["openai", "anthropic", "gemini"];
 
 /** A tool in its original form. */
@@ -55,9 +56,6 @@ interface ConversionOptions {
   readonly isBasic?: boolean;
 }
 
-/** Longer schemas cost more tokens than a tool is worth. */
-export const MAX_SCHEMA_CHARACTERS = 100_000;
-
 /**
  * Converts a tool to a function definition. Its arguments must still be validated against the
  * tool's own schema: rules that a provider cannot express are only described (see `losses`).
@@ -70,11 +68,38 @@ export function toFunctionDefinition(
   target: FunctionTarget,
   options: ConversionOptions = {},
 ): FunctionDefinition {
+  return define(tool, toRoot(tool.inputSchema), target, options.isBasic === true);
+}
+
+/** Converts a tool for every provider. @throws as {@linkcode toFunctionDefinition} */
+export function toFunctionDefinitions(
+  tool: ConvertibleTool,
+): Readonly<Record<FunctionTarget, FunctionDefinition>> {
+  const root = toRoot(tool.inputSchema);
+  return Object.fromEntries(
+    FUNCTION_TARGETS.map((target) => [target, define(tool, root, target, false)]),
+  ) as Record<FunctionTarget, FunctionDefinition>;
+}
+
+/** A schema that every dialect starts from. */
+interface Root {
+  readonly schema: JsonObject;
+  readonly losses: readonly SchemaLoss[];
+}
+
+function toRoot(inputSchema: JsonObject): Root {
   const losses: SchemaLoss[] = [];
-  const plain = toPlainSchema(tool.inputSchema, (loss) => losses.push(loss));
-  const root = foldRoot(plain, (loss) => losses.push(loss));
-  const isBasic = options.isBasic === true;
-  const converted = convertFor(target, root, isBasic);
+  const plain = toPlainSchema(inputSchema, (loss) => losses.push(loss));
+  return { schema: foldRoot(plain, (loss) => losses.push(loss)), losses };
+}
+
+function define(
+  tool: ConvertibleTool,
+  root: Root,
+  target: FunctionTarget,
+  isBasic: boolean,
+): FunctionDefinition {
+  const converted = convertFor(target, root.schema, isBasic);
   assertSize(converted.schema);
   const { schema: parameters, shape } = converted;
   return {
@@ -82,7 +107,7 @@ export function toFunctionDefinition(
     description: tool.description,
     parameters,
     isStrict: converted.isStrict,
-    losses: distinct([...losses, ...converted.losses]),
+    losses: distinct([...root.losses, ...converted.losses]),
     toOriginal: (args) => toOriginalArguments(args, shape),
     toProvided: (args) => toProvidedArguments(args, shape),
   };

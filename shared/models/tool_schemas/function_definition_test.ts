@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { asJsonObject, type JsonObject } from "../../platform/values/json.ts";
+import { asJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import {
   type ConvertibleTool,
@@ -148,6 +148,33 @@ Deno.test("names that would collide stay distinct", () => {
   const original = definition.toOriginal(provided);
   assert.deepEqual(Object.keys(original).sort(), ["a b", "a?b", "a_b"]);
   assert.deepEqual(definition.toProvided(original), provided);
+});
+
+Deno.test("gemini gets lists of texts only: whole numbers in a row are bounds, other lists are described", () => {
+  const lists: Readonly<Record<string, readonly JsonValue[]>> = {
+    texts: ["a", "b"],
+    row: [3, 1, 2],
+    one: [7],
+    gap: [0, 2],
+    fractions: [0.5, 1.5],
+    empty: ["", "a"],
+  };
+  const properties = Object.fromEntries(
+    Object.entries(lists).map(([name, list]) => [name, { enum: list }]),
+  );
+
+  const sent = asJsonObject(
+    convert({ type: "object", properties }, "gemini").parameters.properties,
+  );
+
+  assert.deepEqual(sent.texts, { type: "string", enum: ["a", "b"] });
+  assert.deepEqual(sent.row, { type: "integer", minimum: 1, maximum: 3 });
+  assert.deepEqual(sent.one, { type: "integer", minimum: 7, maximum: 7 });
+  for (const name of ["gap", "fractions", "empty"]) {
+    const { enum: list, description } = asJsonObject(sent[name]);
+    assert.equal(list, undefined);
+    assert.match(String(description), /Must match: enum/);
+  }
 });
 
 Deno.test("a schema above the limits of strict mode is sent without it", () => {

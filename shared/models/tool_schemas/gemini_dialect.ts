@@ -44,8 +44,10 @@ export const geminiDialect: Dialect = {
   takes: (keyword, value) => {
     if (keyword === "format") return FORMATS.has(value);
     if (keyword !== "enum") return KEYWORDS.has(keyword);
+    // The documentation also has numbers, but the API refuses the whole request for one of them, and
+    // for a text that is empty.
     const values: readonly JsonValue[] = Array.isArray(value) ? value : [];
-    return values.every((item) => typeof item === "string" || typeof item === "number");
+    return values.length > 0 && values.every((item) => typeof item === "string" && item !== "");
   },
 };
 
@@ -77,10 +79,16 @@ function withSingleTypes(schema: JsonObject): JsonObject {
   return splitTypes(schema, listedValues(schema) === undefined);
 }
 
+/** One text as a list, and whole numbers without a gap, of which the API takes no list, as bounds. */
 function withLists(schema: JsonObject): JsonObject {
-  const { const: only, ...rest } = schema;
-  const isListable = typeof only === "string" || typeof only === "number";
-  return isListable ? { ...rest, enum: [only] } : schema;
+  const { const: only, enum: _, ...rest } = schema;
+  if (typeof only === "string") return { ...rest, enum: [only] };
+  const values = listedValues(schema)?.filter((value) => typeof value === "number") ?? [];
+  const [minimum, maximum] = [Math.min(...values), Math.max(...values)];
+  const isRange = values.length > 0 && values.length === listedValues(schema)?.length &&
+    values.every(Number.isInteger) && new Set(values).size === maximum - minimum + 1;
+  const isBounded = Object.keys(rest).some((keyword) => /m(in|ax)imum$/i.test(keyword));
+  return isRange && !isBounded ? { ...rest, type: "integer", minimum, maximum } : schema;
 }
 
 function withBounds(schema: JsonObject): JsonObject {

@@ -8,6 +8,7 @@ import { joinPath } from "../../platform/values/json_path.ts";
 import { ReferenceIndex } from "./reference_index.ts";
 import { namesIn, schemasIn, typesOf } from "./schema_keywords.ts";
 import { StepBudget } from "./step_budget.ts";
+import { beginningOf } from "../../platform/values/beginning_of.ts";
 
 /** Arguments without undeclared members. */
 export interface DeclaredArguments {
@@ -173,6 +174,6 @@ function takesAnyObject(schema: JsonObject): boolean {
 }
 
 function pathOf(path: string, name: string): string {
-  const whole = joinPath(path, name.slice(0, MAX_SHOWN_CHARACTERS).toWellFormed());
+  const whole = joinPath(path, beginningOf(name, MAX_SHOWN_CHARACTERS));
   return whole.length <= MAX_SHOWN_CHARACTERS ? whole : `${whole.slice(0, MAX_SHOWN_CHARACTERS)}…`;
 }

@@ -6,6 +6,7 @@ import {
 } from "../../platform/values/json.ts";
 import { DATA_KEYWORDS, namesIn } from "./schema_keywords.ts";
 import { sha256Hex } from "../../platform/values/sha256_hex.ts";
+import { withoutTrailing } from "../../platform/values/without_trailing.ts";
 
 /** Leaves room for `_` and eight hex digits within the 64 characters that every provider allows. */
 const MAX_HEAD_LENGTH = 55;
@@ -31,7 +32,8 @@ export function renameProperties(schema: JsonObject, legal: RegExp): ReadonlyMap
 
 /** Legal for every provider: Gemini's first character is a letter or underscore. */
 function toLegal(name: string): string {
-  const clean = name.replace(/[^a-zA-Z0-9_]+/g, "_").replace(/_+$/, "").slice(0, MAX_HEAD_LENGTH);
+  const plain = withoutTrailing(name.replace(/[^a-zA-Z0-9_]+/g, "_"), "_");
+  const clean = plain.slice(0, MAX_HEAD_LENGTH);
   return /^[a-zA-Z_]/.test(clean) ? clean : `_${clean}`.slice(0, MAX_HEAD_LENGTH);
 }
 

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
 import { DATA_KEYWORDS } from "./schema_keywords.ts";
 import { unusableSchema } from "./schema_error.ts";
+import { fragmentNames, valueAt } from "../../platform/values/json_pointer.ts";
 
 /** Base URI for schemas without their own `$id`. */
 const OWN_ADDRESS = "tool:///schema";
@@ -50,8 +51,9 @@ export class ReferenceIndex {
     const anchored = this.#places.get(address);
     if (anchored !== undefined) return { address, ...anchored };
     // Some schemas use `id` with another meaning; then the document itself is the target.
+    const names = fragmentNames(fragment);
     const schema = fragment.startsWith("/")
-      ? follow(whole.schema, fragment) ?? follow(this.#root, fragment)
+      ? valueAt(whole.schema, names) ?? valueAt(this.#root, names)
       : undefined;
     if (schema === undefined) {
       throw unusableSchema(`it refers to '${reference}', which does not exist`);
@@ -89,23 +91,4 @@ export class ReferenceIndex {
 
 function toAddress(reference: string, base: string): string | undefined {
   return URL.parse(reference, base)?.href.replace(/#$/, "");
-}
-
-function follow(root: JsonValue, pointer: string): JsonValue | undefined {
-  let current: JsonValue | undefined = root;
-  for (const part of pointer.split("/").slice(1)) {
-    const name = decode(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    const isMember: boolean = typeof current === "object" && current !== null &&
-      Object.hasOwn(current, name);
-    current = isMember ? (current as JsonObject)[name] : undefined;
-  }
-  return current;
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

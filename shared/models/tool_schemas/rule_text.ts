@@ -1,4 +1,5 @@
 import type { JsonValue } from "../../platform/values/json.ts";
+import { beginningOf } from "../../platform/values/beginning_of.ts";
 
 /** Longer values cost more tokens than they are worth. */
 const MAX_VALUE_CHARACTERS = 300;
@@ -7,7 +8,7 @@ const MAX_VALUE_CHARACTERS = 300;
 export function ruleText(value: JsonValue): string {
   const text = JSON.stringify(value);
   if (text.length <= MAX_VALUE_CHARACTERS) return text;
-  return `${text.slice(0, MAX_VALUE_CHARACTERS).toWellFormed()}…`;
+  return `${beginningOf(text, MAX_VALUE_CHARACTERS)}…`;
 }
 
 /** A description with one more sentence. */

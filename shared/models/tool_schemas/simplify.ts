@@ -15,6 +15,7 @@ import {
   schemasIn,
   typesOf,
 } from "./schema_keywords.ts";
+import { ownMember } from "../../platform/values/own_member.ts";
 
 /** Keywords that depend on adjacent keywords, which therefore must not be moved. */
 const COMBINATORS: readonly string[] = [
@@ -135,8 +136,8 @@ function areDisjoint(first: JsonObject, second: JsonObject): boolean {
   return types.join() === "object" && others.join() === "object" &&
     shared.some((name) =>
       haveOtherValues(
-        asJsonObject(asJsonObject(first.properties)[name]),
-        asJsonObject(asJsonObject(second.properties)[name]),
+        asJsonObject(ownMember(asJsonObject(first.properties), name)),
+        asJsonObject(ownMember(asJsonObject(second.properties), name)),
       )
     );
 }

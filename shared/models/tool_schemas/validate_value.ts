@@ -1,6 +1,7 @@
 import { type OutputUnit, type SchemaDraft, Validator } from "../../vendor/cfworker_json_schema.js";
 import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
 import { isJsonObject } from "../../platform/values/json.ts";
+import { lazily } from "../../platform/values/lazily.ts";
 import { type MeteredSchema, meterSchema, toOwnFormat } from "./metered_schema.ts";
 import { meterValue } from "./metered_value.ts";
 import { repeatsItems } from "./repeated_items.ts";
@@ -22,9 +23,9 @@ const MAX_EXPLAINED_VALUES = 2_000;
 interface Compiled {
   readonly metered: MeteredSchema;
   /** Reports all problems. */
-  readonly thorough: Validator;
+  readonly thorough: () => Validator;
   /** Stops as early as possible. */
-  readonly brief: Validator;
+  readonly brief: () => Validator;
 }
 
 const compiledSchemas = new WeakMap<JsonObject, Compiled>();
@@ -56,7 +57,7 @@ function validate(value: JsonValue, schema: JsonObject, budget: StepBudget): Val
   const costs = { paysForNames: appliesSeveral, paysForItems };
   const { value: metered, count } = meterValue(value, budget, costs);
   const validator = count > MAX_EXPLAINED_VALUES ? brief : thorough;
-  const { valid, errors } = withFormats(budget, () => validator.validate(metered));
+  const { valid, errors } = withFormats(budget, () => validator().validate(metered));
   if (valid) return { kind: "valid" };
   return {
     kind: "invalid",
@@ -73,8 +74,8 @@ function compile(schema: JsonObject): Compiled {
   const draft = draftOf(schema);
   const compiled = {
     metered,
-    thorough: new Validator(metered.schema, draft, false),
-    brief: new Validator(metered.schema, draft, true),
+    thorough: lazily(() => new Validator(metered.schema, draft, false)),
+    brief: lazily(() => new Validator(metered.schema, draft, true)),
   };
   compiledSchemas.set(schema, compiled);
   return compiled;
@@ -109,6 +110,8 @@ function without(schema: JsonObject, keyword: string): JsonObject {
 function reasonOf(error: unknown): string {
   if (error instanceof StepsSpentError) return error.message;
   if (error instanceof RangeError) return "it is too large or infinitely recursive";
+  // The validator's own code expects each keyword's value to be of its kind.
+  if (error instanceof TypeError) return "the value of a keyword is not of the right type";
   if (error instanceof URIError) return "a name in it is not valid Unicode";
   return error instanceof Error ? error.message.slice(0, 200) : "the schema is unusable";
 }

@@ -1,6 +1,8 @@
 import type { z } from "../../vendor/zod.js";
 import { SwarmError } from "../errors/swarm_error.ts";
+import type { LogLevel } from "../log/logger.ts";
 import { ENV_VARIABLES, type EnvVariable, type keySet } from "./env_variables.ts";
+import { type PoolMode, withPoolMode } from "./pooling.ts";
 import { type TelemetrySettings, toTelemetrySettings } from "./telemetry_settings.ts";
 
 type Variables = typeof ENV_VARIABLES;
@@ -31,7 +33,10 @@ export interface WorkerSettings {
 
 /** The whole configuration from the environment. */
 export interface Config {
+  /** Marked with the mode of its pooler if that is set. */
   readonly databaseUrl: string;
+  /** Absent if it is not set; the address may say it too. */
+  readonly poolMode?: PoolMode;
   readonly apiKeys: ApiKeys;
   /** The project's URL as browsers reach it. */
   readonly publicUrl: string;
@@ -43,6 +48,7 @@ export interface Config {
   readonly worker: WorkerSettings;
   /** CPU that an isolate may use over its lifetime; null if not limited. */
   readonly cpu: { readonly softMs: number; readonly hardMs: number } | null;
+  readonly logLevel: LogLevel;
   /** Absent if no traces are exported. */
   readonly telemetry?: TelemetrySettings;
 }
@@ -60,20 +66,29 @@ export function readConfig(
   const url = required("SUPABASE_URL", values.SUPABASE_URL);
   const worker = readWorkerSettings(values);
   const telemetry = toTelemetrySettings(values);
+  // The platform reserves names that begin with SUPABASE_, so a project cannot change its own.
+  const databaseUrl = values.SUPASWARM_DB_URL ??
+    required("SUPABASE_DB_URL", values.SUPABASE_DB_URL);
+  const poolMode = values.SUPASWARM_DB_POOL_MODE;
   return {
-    // The platform reserves names that begin with SUPABASE_, so a project cannot change its own.
-    databaseUrl: values.SUPASWARM_DB_URL ?? required("SUPABASE_DB_URL", values.SUPABASE_DB_URL),
+    ...poolMode === undefined
+      ? { databaseUrl }
+      : { databaseUrl: withPoolMode(databaseUrl, poolMode), poolMode },
     apiKeys: {
       url,
       publishableKeys: values.SUPABASE_PUBLISHABLE_KEYS ?? {},
       secretKeys: readSecretKeys(values, read),
-      jwks: values.SUPABASE_JWKS ?? new URL(`${url}/auth/v1/.well-known/jwks.json`),
+      // A set without keys, as Supabase's Compose files set it, would refuse every user.
+      jwks: values.SUPABASE_JWKS?.keys.length
+        ? values.SUPABASE_JWKS
+        : new URL(`${url}/auth/v1/.well-known/jwks.json`),
     },
     publicUrl: values.SUPASWARM_PUBLIC_URL ?? url,
     allowLoopback: required("SUPASWARM_ALLOW_LOOPBACK", values.SUPASWARM_ALLOW_LOOPBACK),
     githubApiUrl: required("SUPASWARM_GITHUB_API_URL", values.SUPASWARM_GITHUB_API_URL),
     allowedOrigins: values.SUPASWARM_ALLOWED_ORIGINS ?? [],
     worker,
+    logLevel: required("SUPASWARM_LOG_LEVEL", values.SUPASWARM_LOG_LEVEL),
     cpu: readCpuSettings(values),
     ...(telemetry === null ? {} : { telemetry }),
   };
@@ -147,7 +162,8 @@ function readCpuSettings(values: Values): Config["cpu"] {
 function readValues(read: (name: string) => string | undefined): Values {
   const entries = Object.entries(ENV_VARIABLES).map(([name, definition]) => {
     // An empty variable counts as unset, as in copied `.env` files.
-    const text = read(name) || definition.defaultText;
+    const given = read(name);
+    const text = given?.trim() ? given : definition.defaultText;
     if (text === null) return [name, undefined];
     const parsed = definition.schema.safeParse(text);
     if (parsed.success) return [name, parsed.data];

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { SwarmError } from "../errors/swarm_error.ts";
+import { poolingOf, withoutPoolMark } from "./pooling.ts";
 import { readConfig } from "./env.ts";
 import { ENV_VARIABLES } from "./env_variables.ts";
 
@@ -57,6 +58,23 @@ Deno.test("readConfig() prefers the project's own address of the database", () =
 
 Deno.test("readConfig() treats an empty variable as unset", () => {
   assert.equal(read({ SUPASWARM_WORKER_SLOTS: "" }).worker.slots, 100);
+  assert.equal(read({ SUPASWARM_WORKER_SLOTS: " \n" }).worker.slots, 100);
+});
+
+Deno.test("readConfig() fetches the keys of tokens where it is given none", () => {
+  for (const empty of ["", " ", "{}", "null", "[]", '{"keys":[]}', '{ "keys": [ ] }']) {
+    const { jwks } = read({ SUPABASE_JWKS: empty }).apiKeys;
+
+    assert.ok(jwks instanceof URL, JSON.stringify(empty));
+  }
+});
+
+Deno.test("readConfig() marks the address of the database with the mode of its pooler", () => {
+  const { databaseUrl } = read({ SUPASWARM_DB_POOL_MODE: "transaction" });
+
+  assert.equal(poolingOf(databaseUrl).hasSessions, false);
+  assert.equal(withoutPoolMark(databaseUrl), COMPLETE.SUPABASE_DB_URL);
+  assert.match(problemOf({ SUPASWARM_DB_POOL_MODE: "pool" }).hint ?? "", /session or transaction/);
 });
 
 Deno.test("readConfig() reads origins and refuses invalid ones", () => {

@@ -1,4 +1,7 @@
 import { z } from "../../vendor/zod.js";
+import { LOG_LEVELS } from "../log/logger.ts";
+import { POOL_MODES } from "./pooling.ts";
+import { withoutTrailing } from "../values/without_trailing.ts";
 
 /** One environment variable: its purpose, format and parser. */
 export interface EnvVariable<T> {
@@ -30,7 +33,7 @@ export const ENV_VARIABLES = {
   SUPABASE_URL: variable({
     purpose: "Address of the Supabase project.",
     wanted: "an http or https address",
-    schema: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
+    schema: z.url({ protocol: /^https?$/ }).transform((url) => withoutTrailing(url, "/")),
   }),
   SUPABASE_DB_URL: variable({
     purpose: "Postgres connection string of role postgres.",
@@ -51,17 +54,23 @@ export const ENV_VARIABLES = {
   SUPABASE_JWKS: variable({
     purpose: "Public keys that verify user tokens. Default: fetched from the project.",
     wanted: 'a JSON key set such as {"keys": […]}',
-    schema: jsonText(z.preprocess((set) => Array.isArray(set) ? { keys: set } : set, keySet)),
+    schema: jsonText(z.preprocess(toKeySet, keySet)),
   }),
   SUPASWARM_PUBLIC_URL: variable({
     purpose: "Address of the project as browsers reach it. Default: SUPABASE_URL.",
     wanted: "an http or https address",
-    schema: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
+    schema: z.url({ protocol: /^https?$/ }).transform((url) => withoutTrailing(url, "/")),
   }),
   SUPASWARM_DB_URL: variable({
     purpose:
       "Postgres connection string that the functions use, such as a pooler's. Default: SUPABASE_DB_URL.",
     ...postgresAddress,
+  }),
+  SUPASWARM_DB_POOL_MODE: variable({
+    purpose:
+      "Mode of the pooler in front of the database that the functions use. Default: by its address (port 6543 and pgbouncer=true: transaction).",
+    wanted: POOL_MODES.join(" or "),
+    schema: z.enum(POOL_MODES),
   }),
   SUPASWARM_ALLOW_LOOPBACK: variable({
     purpose: "Whether registered tools may be on loopback and private addresses.",
@@ -73,7 +82,7 @@ export const ENV_VARIABLES = {
     purpose: "Address of GitHub's REST API; for an enterprise server it ends with /api/v3.",
     wanted: "an http or https address",
     defaultText: "https://api.github.com",
-    schema: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
+    schema: z.url({ protocol: /^https?$/ }).transform((url) => withoutTrailing(url, "/")),
   }),
   SUPASWARM_ALLOWED_ORIGINS: variable({
     purpose:
@@ -124,6 +133,12 @@ export const ENV_VARIABLES = {
     defaultText: "90",
     ...wholeNumber("a whole number of seconds", 1, 3_600),
   }),
+  SUPASWARM_LOG_LEVEL: variable({
+    purpose: "Least severity of the lines that functions log.",
+    wanted: LOG_LEVELS.join(", "),
+    defaultText: "info",
+    schema: z.enum(LOG_LEVELS),
+  }),
   SUPASWARM_TOOL_SEARCH_BYTES: variable({
     purpose:
       "Bytes of an agent's tool definitions above which models get a search tool and the likely tools instead of all.",
@@ -158,6 +173,12 @@ export const ENV_VARIABLES = {
     schema: keyValueList(z.string().min(1), z.string()),
   }),
 } as const;
+
+/** Also a list of keys, and the empty values of templates. */
+function toKeySet(set: unknown): unknown {
+  if (Array.isArray(set)) return { keys: set };
+  return JSON.stringify(set ?? {}) === "{}" ? { keys: [] } : set;
+}
 
 function listItems(text: string): string[] {
   return text.split(",").map((item) => item.trim()).filter((item) => item !== "");

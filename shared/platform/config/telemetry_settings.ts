@@ -1,3 +1,5 @@
+import { withoutTrailing } from "../values/without_trailing.ts";
+
 /** The destination and service name of traces. */
 export interface TelemetrySettings {
   /** Accepts OTLP/HTTP `POST` requests as JSON. */
@@ -37,6 +39,6 @@ export function toTelemetrySettings(values: OtelValues): TelemetrySettings | nul
 function signalEndpoint(base: string | undefined): string | undefined {
   if (base === undefined) return undefined;
   const url = new URL(base);
-  url.pathname = `${url.pathname.replace(/\/+$/, "")}/v1/traces`;
+  url.pathname = `${withoutTrailing(url.pathname, "/")}/v1/traces`;
   return url.href;
 }

@@ -1,6 +1,12 @@
 import { answerInTime } from "./answer_in_time.ts";
 import { callerSessionsOf } from "./caller_session.ts";
-import { onNotification, prepareStatements, type Sql } from "./sql_client.ts";
+import {
+  awaitSession,
+  onNotification,
+  poolingOfSql,
+  prepareStatements,
+  type Sql,
+} from "./sql_client.ts";
 
 const CHANNEL = "supaswarm_session_check";
 /** A notification that takes longer, with the opening of the connection, counts as not delivered. */
@@ -10,14 +16,17 @@ const TEST_TIMEOUT_MS = 3_000;
  * Creates a function that checks, once, whether each connection of a pool has its own session, and
  * then enables prepared statements for the pool. With its own session, a listener gets
  * notifications; a transaction pooler accepts a LISTEN but never delivers, and so does the embedded
- * database. Never throws. A check that failed, for example because callers used all their
- * connections, is made again at the next call.
+ * database. Until then the pool sends one statement at a time. Checks nothing where the address says
+ * that there are no sessions. Never throws. A check that failed, for example because callers used all
+ * their connections, is made again at the next call.
  *
  * A connection of the callers listens and the pool notifies, because a pooler may use one session
  * for both. The listening connection runs nothing else, because a pooler would deliver the
  * notification together with the answer of another statement.
  */
 export function createSessionCheck(sql: Sql): () => Promise<void> {
+  if (!poolingOfSql(sql).hasSessions) return () => Promise.resolve();
+  awaitSession(sql);
   let tested: Promise<void> | null = null;
   return () => tested ??= test();
 

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import postgres from "../../vendor/postgres.js";
+import { type Pooling, poolingOf, withoutPoolMark } from "../config/pooling.ts";
 import { type AnswerCap, capAnswers } from "./cap_answers.ts";
 import {
   createSocketOpener,
@@ -7,6 +8,10 @@ import {
   type SocketOpener,
   tlsModeOf,
 } from "./tls_socket.ts";
+
+/** Statements that one connection may have sent without an answer; the driver's own default. */
+const MAX_PIPELINE = 100;
+const NO_POOLER: Pooling = { hasSessions: true, pipelines: true };
 
 /** A connection pool of postgres.js. */
 export type Sql = postgres.Sql;
@@ -38,6 +43,8 @@ export interface SqlNotice {
  * embedded database (one shared session) have no state of their own; see {@linkcode
  * prepareStatements}.
  *
+ * A pooler gets a statement only after the answer to the one before; see {@linkcode poolingOf}.
+ *
  * The pool uses TLS if the server offers it, unless the URL's `sslmode` is set: a project may require
  * TLS, and a local server may not support it. As with libpq's `prefer`, the certificate is not
  * verified; `sslmode=verify-full` in the URL enables that.
@@ -45,19 +52,27 @@ export interface SqlNotice {
 export function createSql(url: string, options: SqlOptions): Sql {
   const handlers = new Set<NotificationHandler>();
   const openSocket = createSocketOpener(tlsModeOf(url), options.reportPlainText);
-  const sql = postgres(url, {
+  const pooling = poolingOf(url);
+  const sql = postgres(withoutPoolMark(url), {
     ...connectingBy(openSocket),
-    ...settingsOf(options, (channel, payload) => {
+    ...settingsOf(options, pooling, (channel, payload) => {
       for (const handle of handlers) handle(channel, payload);
     }),
   });
   notificationHandlers.set(sql, handlers);
   openers.set(sql, openSocket);
+  poolings.set(sql, pooling);
   return sql;
 }
 
 /** Kept for further pools to the same server, because the driver hides its own. */
 const openers = new WeakMap<Sql, SocketOpener>();
+const poolings = new WeakMap<Sql, Pooling>();
+
+/** How the connections of a pool behave, by its address. */
+export function poolingOfSql(sql: Sql): Pooling {
+  return poolings.get(sql) ?? NO_POOLER;
+}
 
 type NotificationHandler = (channel: string, payload: string) => void;
 
@@ -78,8 +93,17 @@ function connectingBy(socket: SocketOpener) {
   return { ssl: false, socket };
 }
 
-function settingsOf(options: SqlOptions, onNotify: NotificationHandler = () => {}) {
+function pipelineOf({ pipelines }: Pooling): number {
+  return pipelines ? MAX_PIPELINE : 1;
+}
+
+function settingsOf(
+  options: SqlOptions,
+  pooling: Pooling,
+  onNotify: NotificationHandler = () => {},
+) {
   return {
+    max_pipeline: pipelineOf(pooling),
     max: options.maxConnections,
     idle_timeout: options.idleSeconds ?? 20,
     connect_timeout: 10,
@@ -143,7 +167,7 @@ export function createSqlAs(sql: Sql, { name, password }: Login, options: Caller
     ...connectingBy(async (target) => capAnswers(await openSocket(target), options.answerCap)),
     user: `${name}${project}`,
     password,
-    ...settingsOf(options, (channel, payload) => {
+    ...settingsOf(options, poolingOfSql(sql), (channel, payload) => {
       for (const handle of handlers) handle(channel, payload);
     }),
   });
@@ -159,13 +183,28 @@ export function closeWith(sql: Sql, close: () => Promise<void>): void {
   };
 }
 
+/** What the driver reads for each query. It has no other way to change it. */
+interface QueryOptions {
+  prepare: boolean;
+  max_pipeline: number;
+}
+
 /**
  * Enables named prepared statements for this pool: one round trip instead of two, and no planning.
  * Only for a server that gives each connection its own session.
  */
 export function prepareStatements(sql: Sql): void {
-  // The driver reads it for each query and has no other way to change it.
-  (sql.options as { prepare: boolean }).prepare = true;
+  const options = sql.options as unknown as QueryOptions;
+  options.prepare = true;
+  options.max_pipeline = pipelineOf(poolingOfSql(sql));
+}
+
+/**
+ * Sends one statement at a time, until {@linkcode prepareStatements} is called: an address may be a
+ * pooler's without a sign of it.
+ */
+export function awaitSession(sql: Sql): void {
+  (sql.options as unknown as QueryOptions).max_pipeline = 1;
 }
 
 /** The driver's own delay grows to 20 s, long after a restarted database is available again. */

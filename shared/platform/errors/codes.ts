@@ -3,7 +3,7 @@
  * ledger, SQL and the documentation all read this declaration.
  *
  * `private.error_codes` (SQL) and the table in docs/errors.md are written from it by
- * `deno task errors:generate`; `deno task check` compares them.
+ * `deno task generate errors`; `deno task check` compares them.
  */
 
 /** Error types as `mcp_failures.error_type` records them, with their usual properties. */
@@ -100,7 +100,7 @@ export const ERROR_CODES = {
   ENDPOINT_BUSY: rateLimited(503, "Send the request again in a few seconds."),
   SCHEMA_OUTDATED: transport(
     503,
-    "Apply the migrations of the functions' release: supabase db push.",
+    "Apply the migrations of the functions' release: supabase db push --remote.",
   ),
   DATABASE_UNAVAILABLE: transport(503, "Try again in a moment."),
   DATABASE_REFUSED: tool(409, "Name a database that belongs to no Supabase project."),
@@ -126,7 +126,10 @@ export const ERROR_CODES = {
     "Change the provider, model, prompt, temperature, reasoning effort or tools of the agent.",
   ),
   DEAD_LETTER_NOT_FOUND: tool(404, "List the dead letters with GET /rest/v1/dead_letters."),
-  TASK_INPUT_INVALID: tool(400, "Send the input as an object or as text."),
+  TASK_INPUT_INVALID: tool(
+    400,
+    "Send the input as an object or as text, as input_schema of the agent says.",
+  ),
   TASK_BUDGET_INVALID: tool(
     400,
     "Send only known caps, as whole numbers below the operator's ceilings.",
@@ -166,6 +169,7 @@ export const ERROR_CODES = {
   ),
   DEPTH_EXCEEDED: tool(422, "Do the work in this task."),
   CHILDREN_EXCEEDED: tool(422, "Do the rest of the work in this task."),
+  CALL_REPEATED: tool(422, "Remove the cause of the call's error, then retry the task."),
   TURNS_EXCEEDED: tool(422, "Raise the agent's max_turns, or give it a smaller goal."),
   STEPS_EXCEEDED: tool(422, "Create a task with a higher max_steps or a smaller goal."),
   TASKS_EXCEEDED: tool(422, "Do the rest of the work in this task."),
@@ -216,6 +220,11 @@ export const ERROR_CODES = {
     { retryable: false },
   ),
   MODEL_OUTPUT_INVALID: transport(502, "Try again, or use another model."),
+  MODEL_OUTPUT_CUT: tool(
+    422,
+    "Raise the agent's max_tokens, or ask for less in one answer.",
+    { retryable: true },
+  ),
   GUARDRAIL_REFUSED: tool(422, "Change the request; the message gives the reason."),
   GUARDRAIL_FAILED: transport(502, "Try again; correct the guardrail if this continues."),
   MODEL_REFUSED: tool(422, "Change the request."),

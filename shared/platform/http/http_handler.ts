@@ -7,6 +7,8 @@ import { errorResponse } from "./error_response.ts";
 export interface HttpContext {
   /** Appears in the response's `x-request-id` and in the log. */
   readonly requestId: string;
+  /** On the clock of `performance.now()`: before the request waited for its turn. */
+  readonly arrivedAtMs: number;
 }
 
 /** Lets requests start while the isolate has CPU for them. */
@@ -44,7 +46,7 @@ export function createHttpHandler(
   return async (request) => {
     if (request.method === "OPTIONS") return preflightResponse(request, options.methods);
     const requestId = requestIdOf(request);
-    const response = await answer(request, { requestId });
+    const response = await answer(request, { requestId, arrivedAtMs: performance.now() });
     response.headers.set("x-request-id", requestId);
     if (response.status === 405) response.headers.set("allow", options.methods.join(", "));
     for (const [name, value] of CORS_HEADERS) response.headers.set(name, value);

@@ -1,4 +1,5 @@
 import type { JsonValue } from "../values/json.ts";
+import { withoutTrailing } from "../values/without_trailing.ts";
 
 /** The default audience of tokens from Supabase Auth. */
 const ANY_ENDPOINT = "authenticated";
@@ -33,6 +34,6 @@ export function isForThisEndpoint({ audience, requestUrl, projectUrl }: TokenUse
 function isAtOrBelow(path: string, resource: string, projectUrl: string): boolean {
   if (!URL.canParse(resource)) return false;
   const { origin, pathname } = new URL(resource);
-  const top = pathname.replace(/\/+$/, "");
+  const top = withoutTrailing(pathname, "/");
   return origin === new URL(projectUrl).origin && (path === top || path.startsWith(`${top}/`));
 }

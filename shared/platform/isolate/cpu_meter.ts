@@ -21,15 +21,18 @@ const LEAST_SHARE = 0.75;
  * Creates the meter of this isolate.
  *
  * Newer runtimes report a thread's CPU time. The edge runtime does not: there the meter measures the
- * duration of the isolate's turns, which is too high while other programs compete for the core.
- * Therefore each proof that it is too high also corrects what it measures later. The thread's CPU
- * time needs no correction: a request that arrives after the limit was sent before it.
+ * isolate's turns and estimates in which part of them it had a core. Each proof that this is too
+ * high also corrects what it measures later. The thread's CPU time needs no correction: a request
+ * that arrives after the limit was sent before it.
  *
  * @param given Reads milliseconds of CPU. @default the thread's CPU time, or that of its turns
  */
 export function createCpuMeter(given?: () => number): CpuMeter {
   const ofThread = given === undefined ? threadReader() : null;
-  const readMs = given ?? ofThread ?? turnReader();
+  const reader = given ?? ofThread;
+  const { usedMs: readMs, burn } = reader === null
+    ? isolateTurns()
+    : { usedMs: reader, burn: compute };
   let measuredMs = readMs();
   let usedMs = 0;
   let share = 1;
@@ -46,11 +49,13 @@ export function createCpuMeter(given?: () => number): CpuMeter {
       share = Math.max(LEAST_SHARE, share * provenMs / usedMs);
       usedMs = provenMs;
     },
-    burn(durationMs) {
-      const endMs = performance.now() + durationMs;
-      while (performance.now() < endMs);
-    },
+    burn,
   };
+}
+
+function compute(durationMs: number): void {
+  const endMs = performance.now() + durationMs;
+  while (performance.now() < endMs);
 }
 
 /**
@@ -60,10 +65,6 @@ export function createCpuMeter(given?: () => number): CpuMeter {
  */
 export function startMetering(): () => void {
   return threadReader() === null ? isolateTurns().begin : () => {};
-}
-
-function turnReader(): () => number {
-  return isolateTurns().usedMs;
 }
 
 /** Node's CPU time of the calling thread, if it is available and advances. */

@@ -66,6 +66,8 @@ export interface Lifetime {
   roomBeside(held: HeldLoad): number;
   /** Whether the remaining CPU allows one more streamed answer; otherwise it arrives whole. */
   mayStream(held: HeldLoad): boolean;
+  /** Whether the CPU up to the soft limit is used: from then on, streams must cost less. */
+  isShortOfCpu(): boolean;
   /** Notes what a streamed answer has cost, in milliseconds of CPU. */
   noteStream(cpuMs: number): void;
   /** Whether enough of the lifetime is left for a call that another isolate could not finish. */
@@ -125,6 +127,7 @@ export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits):
       if (cpu === null) return true;
       return cpu.closingMs - cpu.usedMs() >= reservedMs({ count, streamCount: streamCount + 1 });
     },
+    isShortOfCpu: () => cpu !== null && cpu.usedMs() >= cpu.softMs,
     isYoung: (nowMs) => nowMs < at(YOUNG_SHARE) && (cpu?.usedMs() ?? 0) < (cpu?.youngMs ?? 1),
     noteStream(cpuMs) {
       longestStreamMs = Math.max(longestStreamMs ?? 0, cpuMs);

@@ -92,6 +92,18 @@ Deno.test("a worker has room for what it can end after its isolate is retired", 
   assert.equal(lifetime.roomBeside({ count: 0, streamCount: 0 }), room / 2);
 });
 
+Deno.test("an isolate is short of CPU from its soft limit on, also after a request", () => {
+  const { lifetime, measure } = limitedLifetime();
+
+  measure(999);
+  assert.equal(lifetime.isShortOfCpu(), false);
+  measure(1);
+  lifetime.noteRequest(0);
+
+  assert.equal(lifetime.isShortOfCpu(), true);
+  assert.equal(createLifetime(100).isShortOfCpu(), false);
+});
+
 Deno.test("polling stays fast for more than twice the debounce of wake-ups, then slows down", () => {
   assert.ok(pollingPauseMs(300) <= 50);
   assert.ok(pollingPauseMs(1_000) > pollingPauseMs(0));

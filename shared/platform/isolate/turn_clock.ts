@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
 import process from "node:process";
 import { lazily } from "../values/lazily.ts";
+import { CoreShare } from "./core_share.ts";
 
 /** The time in which an isolate computes. */
 export interface TurnClock {
@@ -8,6 +9,8 @@ export interface TurnClock {
   usedMs(): number;
   /** Notes that a wait has ended and the isolate computes. */
   begin(): void;
+  /** Computes for this long. */
+  burn(durationMs: number): void;
 }
 
 /** What a turn clock reads. */
@@ -25,16 +28,27 @@ export interface TurnClockOptions {
 const RUNTIME_MS_PER_TURN = 0.03;
 const RUNTIME_SHARE = 0.3;
 
+/** Each time after so much computing, a sample tells whether other programs compete for the core. */
+const SAMPLED_MS = 10;
+const SAMPLE_MS = 0.2;
+
 /**
  * Creates a clock of an isolate's turns. A turn begins when the first of the isolate's waits ends,
- * and ends when all that follows from it has run, so its duration is CPU time, as long as no other
- * program takes the core.
+ * and ends when all that follows from it has run, so its duration is CPU time, except for the share
+ * in which other programs have the core.
  */
 export function createTurnClock({ nowMs, afterTurn }: TurnClockOptions): TurnClock {
+  const share = new CoreShare(nowMs);
   let endedMs = 0;
+  let sampledAtMs = 0;
   let beganAtMs: number | null = null;
-  const runningMs = () => beganAtMs === null ? 0 : nowMs() - beganAtMs;
+  const runningMs = () => beganAtMs === null ? 0 : (nowMs() - beganAtMs) * share.value;
   const end = () => {
+    // A sample within the turn, because the thread that has just woken up gets a core soonest.
+    if (share.isMeasurable && endedMs + runningMs() - sampledAtMs >= SAMPLED_MS) {
+      share.compute(SAMPLE_MS);
+      sampledAtMs = endedMs + runningMs();
+    }
     endedMs += runningMs() * (1 + RUNTIME_SHARE) + RUNTIME_MS_PER_TURN;
     beganAtMs = null;
   };
@@ -45,6 +59,7 @@ export function createTurnClock({ nowMs, afterTurn }: TurnClockOptions): TurnClo
       beganAtMs = nowMs();
       afterTurn(end);
     },
+    burn: (durationMs) => share.compute(durationMs),
   };
 }
 

@@ -52,6 +52,56 @@ Deno.test("a running turn counts", () => {
   assert.equal(clock.usedMs(), 50);
 });
 
+Deno.test("what other programs take of a turn counts less the more samples have seen it", () => {
+  let nowMs = 0;
+  const endings: (() => void)[] = [];
+  // Of each 8 ms, the isolate has the core for one.
+  const clock = createTurnClock({
+    nowMs() {
+      nowMs += 0.001;
+      if (Math.round(nowMs * 1_000) % 1_000 === 0) nowMs += 7;
+      return nowMs;
+    },
+    afterTurn: (callback) => void endings.push(callback),
+  });
+  const turn = () => {
+    clock.begin();
+    nowMs += 40;
+    endings.splice(0).forEach((end) => end());
+  };
+
+  for (let count = 0; count < 100; count++) turn();
+  const beforeMs = clock.usedMs();
+  for (let count = 0; count < 100; count++) turn();
+
+  // 40 ms of which 5 are the isolate's, and the runtime's share.
+  const perTurnMs = (clock.usedMs() - beforeMs) / 100;
+  assert.ok(perTurnMs > 4 && perTurnMs < 10, `${perTurnMs}`);
+});
+
+Deno.test("with a clock of whole milliseconds, samples take almost no time", () => {
+  let nowMs = 0;
+  const endings: (() => void)[] = [];
+  const clock = createTurnClock({
+    nowMs() {
+      nowMs += 0.001;
+      return Math.floor(nowMs);
+    },
+    afterTurn: (callback) => void endings.push(callback),
+  });
+
+  for (let turn = 0; turn < 100; turn++) {
+    clock.begin();
+    nowMs += 40.5;
+    endings.splice(0).forEach((end) => end());
+  }
+
+  // 100 turns of 40.5 ms, and one sample.
+  assert.ok(nowMs < 4_060, `${nowMs}`);
+  // The runtime's share comes on top.
+  assert.ok(Math.abs(clock.usedMs() / 1.3 - 4_050) < 50, `${clock.usedMs()}`);
+});
+
 Deno.test("many short turns cost what the runtime spends on them", () => {
   const { clock, endTurn } = manualTurns();
 
@@ -91,13 +141,15 @@ function arrivingStream(): ReadableStream<Uint8Array> {
 Deno.test("what follows a chunk that an iteration reads counts", async () => {
   const usedMs = await measureAfter(() => arrivingStream()[Symbol.asyncIterator]().next());
 
-  assert.ok(usedMs >= 50, `${usedMs}`);
+  // Other programs may have the core for a part of it.
+  assert.ok(usedMs > 5, `${usedMs}`);
 });
 
 Deno.test("what follows a body that is read as a blob counts", async () => {
   const usedMs = await measureAfter(() => new Response(arrivingStream()).blob());
 
-  assert.ok(usedMs >= 50, `${usedMs}`);
+  // Other programs may have the core for a part of it.
+  assert.ok(usedMs > 5, `${usedMs}`);
 });
 
 Deno.test("what follows an encryption counts", async () => {
@@ -109,5 +161,6 @@ Deno.test("what follows an encryption counts", async () => {
     crypto.subtle.encrypt({ name: "AES-GCM", iv }, key, new Uint8Array(1))
   );
 
-  assert.ok(usedMs >= 50, `${usedMs}`);
+  // Other programs may have the core for a part of it.
+  assert.ok(usedMs > 5, `${usedMs}`);
 });

@@ -1,6 +1,8 @@
+import { MAX_JSON_DEPTH } from "../values/json_depth.ts";
+
 /** Limits for untrusted JSON. Larger documents are rejected before they are parsed. */
 export interface JsonLimits {
-  /** Of the UTF-8 text. */
+  /** Of the UTF-8 text, with each number as long as without its exponent. */
   readonly bytes: number;
   /** Levels of nested arrays and objects. */
   readonly depth: number;
@@ -35,18 +37,21 @@ const MIB = 1_048_576;
 
 /**
  * Parsing, checking, redacting and storing a value that reaches these limits takes one isolate well
- * below 200 ms. Deeper values also break recursive code: our own and the parser of Postgres.
+ * below 200 ms.
  */
-const VALUE = { depth: 200, members: 20_000, items: 50_000 };
+const VALUE = { depth: MAX_JSON_DEPTH, members: 20_000, items: 50_000 };
+/** Levels of the envelope around a value: of a body, and of a message or answer over MCP. */
+const BODY = { depth: MAX_JSON_DEPTH + 1 };
+const MESSAGE = { depth: MAX_JSON_DEPTH + 2 };
 /** All whole numbers of so many digits are exact. */
 const EXACT = { digits: 15 };
 
 /** Bodies with one value of a caller: the input of a task, the arguments of a tool. */
-export const REQUEST_LIMITS: JsonLimits = { ...VALUE, ...EXACT, bytes: MIB };
+export const REQUEST_LIMITS: JsonLimits = { ...VALUE, ...BODY, ...EXACT, bytes: MIB };
 /** Bodies of a few short fields: grades, OAuth, dates. */
 export const FORM_LIMITS: JsonLimits = { bytes: 65_536, depth: 8, members: 100, items: 100 };
 /** A message of the Model Context Protocol: the value plus its envelope. */
-export const MESSAGE_LIMITS: JsonLimits = { ...VALUE, ...EXACT, bytes: 4 * MIB };
+export const MESSAGE_LIMITS: JsonLimits = { ...VALUE, ...MESSAGE, ...EXACT, bytes: 4 * MIB };
 /** Files that the holder of a secret key sends to `quoth-sync`. */
 export const FILES_LIMITS: JsonLimits = {
   bytes: 25 * MIB,
@@ -69,14 +74,20 @@ export const WEBHOOK_LIMITS: JsonLimits = {
  * an isolate about 300 ms.
  */
 export const ANSWER_LIMITS: JsonLimits = { ...VALUE, bytes: 5 * MIB, events: 10_000 };
+/** The same in a message of the Model Context Protocol. */
+export const MESSAGE_ANSWER_LIMITS: JsonLimits = { ...ANSWER_LIMITS, ...MESSAGE };
 /** A page of a server's tools, whose schemas have many members. */
-export const LISTING_LIMITS: JsonLimits = { ...ANSWER_LIMITS, members: 60_000 };
+export const LISTING_LIMITS: JsonLimits = {
+  ...ANSWER_LIMITS,
+  depth: MAX_JSON_DEPTH + 4,
+  members: 60_000,
+};
 /** A result that a model wrote as text, or a guardrail's verdict. */
 export const RESULT_LIMITS: JsonLimits = { ...VALUE, bytes: 5_000_000 };
 /** The arguments of one call, written by a model. */
 export const ARGUMENTS_LIMITS: JsonLimits = { ...RESULT_LIMITS, ...EXACT };
 /** One document of a model's answer: the whole of it, or an event of a stream. */
-export const MODEL_LIMITS: JsonLimits = { ...VALUE, depth: 220, bytes: 8 * MIB };
+export const MODEL_LIMITS: JsonLimits = { ...VALUE, depth: MAX_JSON_DEPTH + 20, bytes: 8 * MIB };
 /** Details in a server's error. */
 export const REPORT_LIMITS: JsonLimits = {
   bytes: 262_144,

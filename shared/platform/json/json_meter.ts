@@ -1,3 +1,4 @@
+import { isExact, MAX_DIGITS } from "./exact_numbers.ts";
 import { type JsonExcess, type JsonLimit, type JsonLimits, MAX_NAME_BYTES } from "./json_limits.ts";
 
 const QUOTE = 0x22;
@@ -9,13 +10,15 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const BLANK = 0x20;
+const PLUS = 0x2b;
+const MINUS = 0x2d;
 const POINT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
 const UPPER_E = 0x45;
 const LOWER_E = 0x65;
-/** No number has so many digits, and reading them all would take long. */
-const MAX_DIGITS = 400;
+/** Programs read numbers with a larger exponent as infinite or zero. */
+const MAX_EXPONENT = 400;
 
 /**
  * Measures JSON while it arrives, byte by byte and without building anything: its size, its depth,
@@ -35,6 +38,8 @@ export class JsonMeter {
   #isEscaped = false;
   /** An array was opened and is still empty. */
   #isEmptyArray = false;
+  /** The exponent of a number so far; -1 outside of exponents. */
+  #exponent = -1;
   /** The digits of a number so far, if the limits count them. */
   #digits = "";
   #isWhole = true;
@@ -56,6 +61,7 @@ export class JsonMeter {
         continue;
       }
       const byte = bytes[place] ?? 0;
+      if (this.#exponent >= 0 || byte === LOWER_E || byte === UPPER_E) this.#countExponent(byte);
       if (this.#limits.digits !== undefined) this.#countDigit(byte, this.#limits.digits);
       if (byte <= BLANK) continue;
       if (this.#isEmptyArray && byte !== CLOSE_ARRAY) this.#items++;
@@ -117,6 +123,18 @@ export class JsonMeter {
     if (this.#items > this.#limits.items) this.#exceeded("items", this.#items);
   }
 
+  /** PostgreSQL and programs write numbers without an exponent: "1e300" is a text of 301 bytes. */
+  #countExponent(byte: number): void {
+    if (byte === LOWER_E || byte === UPPER_E) this.#exponent = 0;
+    else if (byte >= ZERO && byte <= NINE) {
+      this.#exponent = Math.min(MAX_EXPONENT, this.#exponent * 10 + byte - ZERO);
+    } else if (byte !== PLUS && byte !== MINUS) {
+      this.#bytes += this.#exponent;
+      this.#exponent = -1;
+      if (this.#bytes > this.#limits.bytes) this.#exceeded("bytes", this.#bytes);
+    }
+  }
+
   #countDigit(byte: number, limit: number): void {
     if (byte >= ZERO && byte <= NINE) {
       if (this.#digits === "") this.#isWhole = true;
@@ -134,10 +152,4 @@ export class JsonMeter {
     const allowed = limit === "name_bytes" ? MAX_NAME_BYTES : this.#limits[limit] ?? 0;
     return this.#excess ??= { limit, allowed, found };
   }
-}
-
-function isExact(digits: string): boolean {
-  const number = Number(digits);
-  return digits.length <= MAX_DIGITS && Number.isFinite(number) &&
-    BigInt(number) === BigInt(digits);
 }

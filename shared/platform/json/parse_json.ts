@@ -61,7 +61,7 @@ const COUNTED: Readonly<Record<JsonLimit, (count: number) => string>> = {
   name_bytes: (count) => `a member name of more than ${count} bytes`,
 };
 
-/** A limit that was exceeded, as the end of a sentence: "it has more than 200 levels of nesting". */
+/** A limit that was exceeded, as the end of a sentence: "it has more than 64 levels of nesting". */
 export function describeExcess({ limit, allowed, found }: JsonExcess): string {
   return `it has ${COUNTED[limit](allowed)} (${found} were counted when reading stopped)`;
 }

@@ -23,6 +23,7 @@ Deno.test("parseJson() refuses input above a limit before it parses it", () => {
     [`{"${"n".repeat(MAX_NAME_BYTES + 1)}":1}`, "name_bytes"],
     [`"${"a".repeat(100_000)}"`, "bytes"],
     [`"${"ü".repeat(60_000)}"`, "bytes"],
+    [`[${"1e9999,".repeat(49)}"${"a".repeat(85_000)}"]`, "bytes"],
   ];
   for (const [text, limit] of worst) {
     assert.equal(exceeded(text), limit, text.slice(0, 40));
@@ -71,6 +72,18 @@ Deno.test("parseJson() refuses whole numbers that programs round, where the limi
   ) assert.equal(limitOf(exact), null, exact);
   assert.equal(limitOf("3.14159265358979323846"), null, "a fraction is near enough");
   assert.equal(limitOf("1,2,3"), null);
+});
+
+Deno.test("parseJson() counts a number as long as it is without its exponent", () => {
+  const limits = { ...LIMITS, bytes: 1_000, items: 1_000 };
+  const numbers = (number: string, count: number) => `[${Array(count).fill(number).join()}]`;
+
+  for (const number of ["1e300", "1E+300", "-1.5e-300"]) {
+    assert.equal(measureJson(numbers(number, 3), limits), null);
+    assert.equal(measureJson(numbers(number, 4), limits)?.limit, "bytes", number);
+  }
+  assert.equal(measureJson(numbers("true", 180), limits), null);
+  assert.equal(measureJson(`["${"1e300 ".repeat(20)}"]`, limits), null);
 });
 
 Deno.test("JsonMeter counts a document's contents, in whatever pieces it arrives", () => {

@@ -16,7 +16,7 @@ const TOOL_ROW = "Correct the row of `tools`.";
 
 /**
  * Every event that the functions log. The logger accepts no other name, level or field, and
- * `deno task log-events:generate` writes `docs/reference/log-events.md` from this list.
+ * `deno task generate log-events` writes `docs/reference/log-events.md` from this list.
  */
 export const LOG_EVENTS = {
   "database.without_tls": {
@@ -146,8 +146,9 @@ export const LOG_EVENTS = {
     action: NOTHING,
   },
   "task.run_ended": {
-    levels: ["info"],
-    happened: "A worker's run of a task ended.",
+    levels: ["debug", "info"],
+    happened:
+      "A worker's run of a task ended; `info` if the task is completed or cancelled. One that failed is `task.failing`.",
     fields: ["worker_id", "task_id", "end", "duration_ms", "cpu_used_ms"],
     action: NOTHING,
   },
@@ -218,7 +219,7 @@ export const LOG_EVENTS = {
     action: NOTHING,
   },
   "tool.retried": {
-    levels: ["info"],
+    levels: ["debug"],
     happened: "A call was sent again, because its first answer was lost.",
     fields: ["tool", "retry"],
     action: NOTHING,
@@ -287,7 +288,8 @@ export const LOG_EVENTS = {
     levels: ["info"],
     happened: "A worker gets no notifications and polls, for example behind a transaction pooler.",
     fields: ["reason"],
-    action: "For faster pickup, give it the URL of a direct or session connection.",
+    action:
+      "For faster pickup, give it the URL of a direct or session connection. SUPASWARM_DB_POOL_MODE=transaction ends this line.",
   },
   "worker.project_not_announced": {
     levels: ["warn"],

@@ -38,13 +38,13 @@ export function guardJson(
 }
 
 /** A body that fails with the error of `toError` for the first exceeded limit. */
-export function measuredBody(
+function measuredBody(
   body: Body,
   headers: Headers,
   limits: JsonLimits,
   toError: (excess: JsonExcess) => Error,
 ): Body {
-  const isStream = headers.get("content-type")?.includes("text/event-stream") ?? false;
+  const isStream = /text\/event-stream/i.test(headers.get("content-type") ?? "");
   const meter = isStream ? new SseMeter(limits) : new JsonMeter(limits);
   const reader = body.getReader();
   let rest: Bytes = new Uint8Array(0);

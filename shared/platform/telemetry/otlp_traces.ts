@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "../values/json.ts";
 import type { Span, SpanAttributes, SpanKind } from "./span.ts";
+import { beginningOf } from "../values/beginning_of.ts";
 
 /** Values of `Span.SpanKind` in OTLP. */
 const KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
@@ -69,7 +70,7 @@ function toValue(
 
 /** Redacted first: a truncated secret would escape redaction. */
 function toText(text: string, redact: RedactText): string {
-  return redact(text).slice(0, MAX_TEXT_LENGTH).toWellFormed();
+  return beginningOf(redact(text), MAX_TEXT_LENGTH);
 }
 
 /** A double represents microseconds exactly. */

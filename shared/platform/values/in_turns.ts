@@ -15,6 +15,19 @@ export function yieldTurn(): Promise<void> {
 }
 
 /**
+ * For a loop over work of any size: await the returned function before each step, and it yields to
+ * the event loop when 20 ms have passed since the last time.
+ */
+export function createTurns(): () => Promise<void> {
+  let startedAtMs = performance.now();
+  return async () => {
+    if (performance.now() - startedAtMs < TURN_MS) return;
+    await yieldTurn();
+    startedAtMs = performance.now();
+  };
+}
+
+/**
  * Runs work in steps and yields to the event loop every 20 ms, so that a large input of one caller
  * does not block the others.
  */

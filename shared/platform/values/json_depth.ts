@@ -1,8 +1,8 @@
 /**
- * Maximum nesting of untrusted values. Deeper values break recursive code: our own and PostgreSQL's
- * parser.
+ * Maximum nesting of untrusted values. Deeper values break recursive code, and no program needs
+ * them. `private.is_within_limits()` has the same limit.
  */
-const MAX_JSON_DEPTH = 200;
+export const MAX_JSON_DEPTH = 64;
 
 /** Whether a parsed JSON value has more levels of arrays and objects than allowed. */
 export function isNestedTooDeep(value: unknown): boolean {

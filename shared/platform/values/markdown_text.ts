@@ -4,9 +4,12 @@
  * itself from a reader.
  */
 
-/** Characters that reorder a line, or a terminal obeys. */
-const INVISIBLE = /\p{Bidi_Control}|(?![\n\t])\p{Cc}/gu;
-const MARKUP = /[\\`*_[\]#|~]/g;
+/** Characters that reorder a line, a terminal obeys, or nobody sees; joiners belong to words. */
+const INVISIBLE = /\p{Bidi_Control}|[\u200B\u2060-\u2064\uFEFF]|(?![\n\t]|\r\n)\p{Cc}/gu;
+/** The backslash first: it escapes the others. */
+const MARKUP = [..."\\`*_[]#|~"];
+/** Others begin no tag, link or comment. */
+const TAG_BEGIN = /<(?=[A-Za-z/!?])/g;
 /** Words of characters that mean nothing in Markdown, which is what most cells of a table contain. */
 const PLAIN = /^[A-Za-z0-9.,:;+/@()%'"!?=$&{}-]+(?: [A-Za-z0-9.,:;+/@()%'"!?=$&{}-]+)*$/;
 const MIN_FENCE_CHARACTERS = 3;
@@ -14,9 +17,12 @@ const MIN_FENCE_CHARACTERS = 3;
 /** The text on one line, with everything escaped that could be markup or end a comment. */
 export function inlineText(text: string): string {
   if (PLAIN.test(text)) return text;
-  return withoutCommentEnd(
-    plainLine(text).replace(MARKUP, "\\$&").replaceAll("<", "&lt;"),
+  // A pass for each sign is several times as fast as one pattern for all of them.
+  const escaped = MARKUP.reduce(
+    (line, sign) => line.replaceAll(sign, `\\${sign}`),
+    plainLine(text),
   );
+  return withoutCommentEnd(escaped.replace(TAG_BEGIN, "&lt;"));
 }
 
 /** A code span, delimited by more backticks than it contains; bars are escaped for tables. */
@@ -40,7 +46,12 @@ export function commentText(text: string): string {
 
 /** The text without what would end or begin an HTML comment, or would not be seen. */
 export function withoutCommentEnd(text: string): string {
-  return text.replace(INVISIBLE, "").replace(/--(!?)>/g, "--$1&gt;").replaceAll("<!--", "&lt;!--");
+  return visibleText(text).replace(/--(!?)>/g, "--$1&gt;").replaceAll("<!--", "&lt;!--");
+}
+
+/** The text without characters that would not be seen. */
+export function visibleText(text: string): string {
+  return text.replace(INVISIBLE, "");
 }
 
 function longestRun(text: string): number {
@@ -49,5 +60,5 @@ function longestRun(text: string): number {
 
 /** The text on one line, without characters that would not be seen. */
 export function plainLine(text: string): string {
-  return text.replace(/\s+/g, " ").replace(INVISIBLE, "").trim();
+  return visibleText(text.replace(/\s+/g, " ")).trim();
 }

@@ -17,3 +17,20 @@ export function toStorableJson(value: JsonValue): JsonValue {
 export function toStorableText(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\uFFFD");
 }
+
+/**
+ * The path of the first text or key with the character U+0000, such as `arguments.params.0`; null if
+ * there is none. Callers refuse it in what people and programs write, because a replaced character
+ * would be stored silently.
+ */
+export function pathOfNul(value: JsonValue): string | null {
+  if (typeof value === "string") return value.includes("\0") ? "" : null;
+  if (typeof value !== "object" || value === null) return null;
+  for (const [key, item] of Object.entries(value)) {
+    const name = toStorableText(key);
+    if (key.includes("\0")) return name;
+    const path = pathOfNul(item);
+    if (path !== null) return path === "" ? name : `${name}.${path}`;
+  }
+  return null;
+}

@@ -37,7 +37,7 @@ export function toJsonDocument(conversation: StoredConversation): string {
       created_at,
     })),
   };
-  return JSON.stringify(exported, null, 2);
+  return JSON.stringify(exported);
 }
 
 /**

@@ -9,8 +9,8 @@ const NUMBERED = /^\s{0,8}(?:\d{1,2}[.)]|[-*•])\s+/;
  * otherwise from a numbered or bulleted list.
  */
 export function parseVariants(answer: string): string[] {
-  const json = answer.replace(/^\s*```(?:json)?\s*\n|\n\s*```\s*$/gi, "").trim();
-  const parsed = parseJson(json, LIMITS);
+  const json = answer.trim().replace(/^```(?:json)?\s*\n/i, "");
+  const parsed = parseJson(json.endsWith("```") ? json.slice(0, -"```".length) : json, LIMITS);
   if (parsed.kind === "json") return textsOf(parsed.value);
   const lines = answer.split("\n").filter((line) => NUMBERED.test(line));
   return lines.map((line) => line.replace(NUMBERED, "").trim()).filter((line) => line !== "");

@@ -1,3 +1,4 @@
+import { quoteName } from "./schema/quote_name.ts";
 import type { SqlPolicy } from "./sql_policy.ts";
 import { textOf, type TreeNode, type TreeValue } from "./syntax_tree.ts";
 
@@ -42,9 +43,13 @@ export function finding(
 
 /** The reason why a statement may not name a schema; null if it may. */
 export function schemaProblem(schema: string | null, allowed: readonly string[]): string | null {
-  return schema === null || allowed.includes(schema)
-    ? null
-    : `The schema "${schema}" is not exposed: ask an operator to add it to the SQL policy.`;
+  if (schema === null || allowed.includes(schema)) return null;
+  const meant = allowed.filter((name) => name.toLowerCase() === schema.toLowerCase());
+  return meant.length === 0
+    ? `The schema "${schema}" is not exposed: ask an operator to add it to the SQL policy.`
+    : `There is no exposed schema ${quoteName(schema)}: write ${
+      meant.map(quoteName).join(" or ")
+    }, because a name without quotes is read in lower case.`;
 }
 
 /** A field's text for a message. */

@@ -29,6 +29,11 @@ import type { Finding, SqlStatement, SqlVerdict, StatementClass } from "./verdic
 /** A statement can have thousands of findings; whoever corrects it reads the first ones. */
 const MAX_FINDINGS = 20;
 
+/** Comparing one name with all functions takes milliseconds. */
+const MAX_HINTS = 5;
+/** Of a result of PostgreSQL. */
+const MAX_COLUMNS = 1_664;
+
 /** Ordered from harmless to forbidden; a statement has the highest class of its parts. */
 const RANKS = ["read", "write", "ddl", "forbidden"] as const;
 
@@ -79,6 +84,8 @@ async function tryParse(text: string): Promise<ParsedText | SqlSyntaxError | Sql
 }
 
 function judge(sql: string, statement: RawStatement, policy: SqlPolicy): SqlVerdict {
+  const wide = tooManyColumns(statement.stmt);
+  if (wide !== null) return refused("invalid", wide, null);
   const nodes = [...visitNodes(statement.stmt)];
   const found = [
     ...nodes.flatMap(({ type, node, parent, field }) =>
@@ -96,6 +103,14 @@ function judge(sql: string, statement: RawStatement, policy: SqlPolicy): SqlVerd
     findings: toFindings(counting, sql),
     statement: describe(sql, statement, nodes, statementClass),
   };
+}
+
+/** Refused before the parts are visited, because thousands of them take time. */
+function tooManyColumns(root: TreeNode): string | null {
+  const count = listOf(wrappedNode(root)?.node.targetList).length;
+  return count <= MAX_COLUMNS
+    ? null
+    : `The statement has ${count} columns; at most ${MAX_COLUMNS} are allowed.`;
 }
 
 function classOf(
@@ -167,9 +182,9 @@ function toFindings(found: readonly NodeFinding[], sql: string): Finding[] {
   }
   const bytes = Buffer.from(sql);
   const hints = new NameHints();
-  return [...byReason.values()].slice(0, MAX_FINDINGS).map((finding) => ({
+  return [...byReason.values()].slice(0, MAX_FINDINGS).map((finding, place) => ({
     statementClass: finding.statementClass,
-    reason: finding.reason + similarFunctions(finding, hints),
+    reason: finding.reason + (place < MAX_HINTS ? similarFunctions(finding, hints) : ""),
     position: finding.byteLocation === null
       ? null
       : bytes.subarray(0, finding.byteLocation).toString().length,

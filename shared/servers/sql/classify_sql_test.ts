@@ -182,3 +182,26 @@ Deno.test("a WHERE clause without a column counts as none", async () => {
     assert.equal(await lacksWhere(`DELETE FROM todos ${clause}`), false, clause);
   }
 });
+
+Deno.test("a schema in mixed case without quotes is refused with the name that is exposed", async () => {
+  const policy = { ...DEFAULT_SQL_POLICY, exposedSchemas: ["public", "Sales", "order"] };
+  const reasonOf = async (sql: string) =>
+    (await classifySql(sql, policy)).findings[0]?.reason ?? "";
+
+  assert.match(await reasonOf("select * from Sales.t"), /schema sales: write "Sales", because/);
+  assert.match(await reasonOf('select * from "ORDER".t'), /schema "ORDER": write "order", because/);
+  assert.match(await reasonOf("select * from other.t"), /"other" is not exposed: ask an operator/);
+  assert.equal(await reasonOf('select * from "Sales".t'), "");
+});
+
+Deno.test("more columns than a result can have are refused by their count", async () => {
+  const columns = (count: number) => `select ${Array(count).fill("a").join(", ")} from t`;
+
+  assert.equal(await classOf(columns(1_664)), "read");
+  const { statementClass, findings: [finding] } = await classifySql(
+    columns(1_665),
+    DEFAULT_SQL_POLICY,
+  );
+  assert.equal(statementClass, "invalid");
+  assert.match(finding?.reason ?? "", /1665 columns; at most 1664/);
+});

@@ -43,10 +43,15 @@ export function constantFindings(nodes: readonly VisitedNode[]): readonly NodeFi
       if (problem !== null) return [forbidden(problem, visited.node.location)];
       next.set(visited.node, size);
     }
-    if ([...next].every(([node, size]) => sizes.get(node) === size)) return [];
+    if (round === scopes.count || isEqual(next, sizes)) return [];
     sizes = next;
   }
   return [];
+}
+
+function isEqual(next: Sizes, sizes: Sizes): boolean {
+  for (const [node, size] of next) if (sizes.get(node) !== size) return false;
+  return true;
 }
 
 function countProblem(nodes: readonly VisitedNode[]): string | null {

@@ -13,7 +13,7 @@ export function constantText(node: TreeNode): string | null {
   return isNode(node.sval) ? textOf(node.sval.sval) ?? "" : null;
 }
 
-/** The text of a value that is a constant without a cast; null if it is none, or not a text. */
+/** The text of a value that is a constant without a cast; null unless it is a constant string. */
 export function literalText(value: TreeValue | undefined): string | null {
   const wrapped = wrappedNode(value);
   return wrapped?.type === "A_Const" ? constantText(wrapped.node) : null;

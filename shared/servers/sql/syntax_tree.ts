@@ -84,8 +84,9 @@ export function* visitNodes(root: TreeNode): Generator<VisitedNode> {
   const waiting: VisitedNode[] = [unwrapped(root, "", "", 1)];
   for (let visited = waiting.pop(); visited !== undefined; visited = waiting.pop()) {
     yield visited;
-    for (const [field, value] of Object.entries(visited.node)) {
-      addChildren(waiting, visited, field, value);
+    for (const field of Object.keys(visited.node)) {
+      const value = visited.node[field];
+      if (typeof value === "object" && value !== null) addChildren(waiting, visited, field, value);
     }
   }
 }
@@ -116,8 +117,9 @@ export function wrappedNode(
   item: TreeValue | undefined,
 ): { readonly type: string; readonly node: TreeNode } | null {
   if (!isNode(item)) return null;
-  const [type, ...others] = Object.keys(item);
-  if (type === undefined || others.length > 0 || !/^[A-Z]/.test(type)) return null;
+  const names = Object.keys(item);
+  const [type] = names;
+  if (type === undefined || names.length > 1 || type < "A" || type >= "[") return null;
   const node = item[type];
   return isNode(node) ? { type, node } : null;
 }

@@ -10,7 +10,13 @@ import {
   type PreparedRecords,
   prepareRecords,
 } from "../sql/records/prepare_records.ts";
-import { isTable, qualifiedName, type SchemaRelation } from "../sql/schema/database_schema.ts";
+import {
+  isNamed,
+  isTable,
+  qualifiedName,
+  type SchemaRelation,
+} from "../sql/schema/database_schema.ts";
+import { quoteName, sqlName } from "../sql/schema/quote_name.ts";
 import {
   defineTool,
   type InputRequired,
@@ -22,7 +28,7 @@ import { ApprovalRequired } from "../../gateway/tool_contracts/approval.ts";
 import { assertAgentMayWrite, isByAgent } from "./agents_write.ts";
 import { askToConfirm, isConfirmed } from "./confirmation_form.ts";
 import { guardSettings } from "./guarded_transaction.ts";
-import { checkReferences, insertRecords, recordsError, tableSql } from "./insert_records.ts";
+import { checkReferences, insertRecords, recordsError } from "./insert_records.ts";
 import { assertMayWriteTo } from "./missing_rights.ts";
 import {
   type RecordsAnswer,
@@ -140,12 +146,12 @@ function recordsOf({ data, bulk_insert: isBulk }: RecordsRequest): readonly Json
 
 function tableOf(name: string, { schema }: KnownSchema): SchemaRelation {
   const tables = schema.relations.filter(isTable);
-  const found = tables.filter((table) => table.name === name || qualifiedName(table) === name);
+  const found = tables.filter((table) => isNamed(table, name));
   const [table] = found;
   if (table !== undefined && found.length === 1) return table;
   const nearest = found.length > 1
-    ? found.map(qualifiedName)
-    : nearestNames(name, tables.map((table) => table.name));
+    ? found.map(sqlName)
+    : nearestNames(name, tables.map((table) => table.name)).map(quoteName);
   throw new SwarmError(
     "TOOL_ARGUMENTS_INVALID",
     found.length > 1
@@ -211,7 +217,7 @@ async function check(call: RecordsCall): Promise<readonly string[]> {
   const atLeast = all.length < MAX_PROBLEMS ? "" : "at least ";
   throw new SwarmError(
     "TOOL_ARGUMENTS_INVALID",
-    `Cannot add the records to "${qualifiedName(table)}": ${named.join(" ")}${
+    `Cannot add the records to ${sqlName(table)}: ${named.join(" ")}${
       more > 0 ? ` And ${atLeast}${more} more.` : ""
     }`,
     {
@@ -292,7 +298,7 @@ function hashesOf({ table, prepared: { records } }: RecordsCall) {
 
 function shownStatement({ table, prepared: { records, mapping } }: RecordsCall): string {
   const columns = [...new Set(Object.values(mapping))].join(", ");
-  return `insert into ${tableSql(table)} (${columns}) -- ${records.length} records`;
+  return `insert into ${sqlName(table)} (${columns}) -- ${records.length} records`;
 }
 
 function questionOf({ table, record_count: count, preview = [], warnings = [] }: RecordsAnswer) {

@@ -1,6 +1,7 @@
 import { FENCE_RULE, fenceData } from "../../gateway/tool_contracts/fence_data.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
-import { isTable, primaryKeyOf, qualifiedName } from "../sql/schema/database_schema.ts";
+import { isTable, primaryKeyOf } from "../sql/schema/database_schema.ts";
+import { quoteName, sqlName } from "../sql/schema/quote_name.ts";
 import { relationshipsOf } from "../sql/schema/schema_relationships.ts";
 import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import type { ModelChoice } from "./model_choice.ts";
@@ -71,15 +72,15 @@ function describe({ schema }: KnownSchema): string {
     ...schema.relations.map((relation) => {
       const keys = primaryKeyOf(relation);
       const columns = relation.columns.map(({ name, type, is_nullable }) =>
-        `${name} ${type}${keys.includes(name) ? " key" : ""}${is_nullable ? "" : " not null"}`
+        `${quoteName(name)} ${type}${keys.includes(name) ? " key" : ""}${
+          is_nullable ? "" : " not null"
+        }`
       );
       const remark = relation.comment === null
         ? ""
         : ` -- ${relation.comment.replace(/\s+/g, " ")}`;
       const security = isTable(relation) && !relation.has_row_security ? " without RLS" : "";
-      return `${relation.kind} ${qualifiedName(relation)}${security} (${
-        columns.join(", ")
-      })${remark}`;
+      return `${relation.kind} ${sqlName(relation)}${security} (${columns.join(", ")})${remark}`;
     }),
     ...relationshipsOf(schema).map(({ from, columns, to, cardinality }) =>
       `${from} (${columns.join(", ")}) ${cardinality} ${to}`

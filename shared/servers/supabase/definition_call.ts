@@ -1,8 +1,8 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
 import { classifySql } from "../sql/classify_sql.ts";
 import { CLOSED_SCHEMAS } from "../sql/definition_limits.ts";
-import { quoteName } from "../sql/schema/quote_name.ts";
-import type { Definition, DefinitionTarget, SqlStatement } from "../sql/verdict.ts";
+import { sqlName } from "../sql/schema/quote_name.ts";
+import type { Definition, SqlStatement } from "../sql/verdict.ts";
 import { guardSettings, sendOne } from "./guarded_transaction.ts";
 import { type AdmittedStatement, tablesOf } from "./judged_call.ts";
 import { answerOnce, writeOnce } from "./sql_confirmation.ts";
@@ -116,7 +116,7 @@ async function define(
 ): Promise<boolean> {
   const schemas = sql.json(openSchemas(settings));
   const created = definition.targets.find(({ effect }) => effect === "create");
-  const name = created === undefined ? null : quoted(created);
+  const name = created === undefined ? null : sqlName(created);
   const [before] = await sql<{ state: string; is_free: boolean }[]>`
     select private.protected_definitions(${schemas}) as state, to_regclass(${name}) is null as is_free`;
   await sendOne(sql, statement.text);
@@ -140,7 +140,7 @@ async function assertDefinable(
     effect,
     may_exist: mayExist,
     may_miss: mayMiss,
-    quoted: quoted({ schema, name }),
+    quoted: sqlName({ schema, name }),
   }));
   await sql`
     select private.assert_definable(
@@ -150,10 +150,6 @@ async function assertDefinable(
       p_schemas => ${sql.json(openSchemas(settings))}
     )
     from jsonb_array_elements(${sql.json(named)}::jsonb) as target`;
-}
-
-function quoted({ schema, name }: Pick<DefinitionTarget, "schema" | "name">): string {
-  return schema === null ? quoteName(name) : `${quoteName(schema)}.${quoteName(name)}`;
 }
 
 /** Names without a schema mean what they mean in the caller's own statements. */

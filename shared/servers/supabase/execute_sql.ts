@@ -293,7 +293,8 @@ function refuse({ request, verdict }: JudgedCall): ToolReply {
   const { statementClass, findings } = verdict;
   const code = statementClass === "invalid" ? "SQL_INVALID" : "SQL_FORBIDDEN";
   const [first] = findings;
-  const message = `Cannot run the text (${statementClass}): ${first?.reason ?? "it is refused"}`;
+  const reason = first?.reason.replace(/\.$/, "") ?? "it is refused";
+  const message = `Cannot run the text (${statementClass}): ${reason}`;
   return failedReply({
     statement_class: statementClass,
     dry_run: request.dry_run,
@@ -359,7 +360,7 @@ function failedReply(answer: StatementAnswer, code: ErrorCode): ToolReply {
   const nearest = error?.nearest_names === undefined
     ? ""
     : ` Similar names: ${error.nearest_names.join(", ")}.`;
-  const text = `${message}${near}.${nearest}`;
+  const text = `${message.replace(/\.$/, "")}${near}.${nearest}`;
   return reply(
     [textBlock(fenceData(hint === undefined ? text : `${text} ${hint}`, "execute_sql"))],
     {

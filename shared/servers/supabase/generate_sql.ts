@@ -21,6 +21,7 @@ import {
   generationRequest,
 } from "./generation_answer.ts";
 import { contextualPrompt, type GenerationPrompt } from "./generation_context.ts";
+import { withHint } from "../../platform/errors/with_hint.ts";
 import { READ_SCOPES } from "./sql_scopes.ts";
 import { readSqlSettings, type SqlSettings } from "./sql_settings.ts";
 import { type InvalidSql, validateSql, type ValidSql } from "./validate_sql.ts";
@@ -112,7 +113,7 @@ async function generate(generation: Generation): Promise<ToolReply> {
       { role: "assistant", text: sql, tool_calls: [] },
       {
         role: "user",
-        text: `Previous attempt failed: ${validation.error}. Please fix and try again.`,
+        text: withHint(`Previous attempt failed: ${validation.error}`, "Please fix and try again."),
       },
     );
   }

@@ -1,5 +1,6 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
 import { SHORT_CHARACTERS } from "../sql/guarded_calls.ts";
+import { quoteName } from "../sql/schema/quote_name.ts";
 import { EXTENSIONS_SCHEMA } from "../sql/sql_policy.ts";
 import type { StatementParameter } from "./document_parameter.ts";
 import { assertSamplesNothingHidden } from "./hidden_rows.ts";
@@ -100,5 +101,5 @@ export async function sendOne(
  * type of the project shadows a system one. A new object without a schema goes into the first one.
  */
 function searchPath(schemas: readonly string[]): string {
-  return schemas.map((name) => `"${name.replaceAll('"', '""')}"`).join(", ");
+  return schemas.map(quoteName).join(", ");
 }

@@ -1,6 +1,6 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
-import { quoteName } from "../sql/schema/quote_name.ts";
+import { sqlName } from "../sql/schema/quote_name.ts";
 import { isCatalog } from "../sql/name_rules.ts";
 import type { AdmittedStatement } from "./judged_call.ts";
 
@@ -48,14 +48,13 @@ export async function assertSamplesNothingHidden(
   sql: TransactionSql,
 ): Promise<void> {
   for (const { schema, name } of sampled) {
-    const relation = [schema, name].flatMap((part) => part === null ? [] : quoteName(part));
     const [row] = await sql<{ is_hidden: boolean | null }[]>`
-      select private.hides_rows_by_policy(pg_catalog.to_regclass(${relation.join(".")}))
+      select private.hides_rows_by_policy(pg_catalog.to_regclass(${sqlName({ schema, name })}))
         as is_hidden`;
     if (row?.is_hidden !== true) continue;
     throw new SwarmError(
       "SQL_FORBIDDEN",
-      `Cannot sample ${name}: the sample depends on rows that you may not see`,
+      `Cannot sample ${sqlName({ schema, name })}: the sample depends on rows that you may not see`,
       { hint: "Choose rows with ORDER BY random() LIMIT, or by a condition." },
     );
   }

@@ -4,12 +4,8 @@ import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
 import { definedOnly } from "../../platform/values/defined_only.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import type { JsonObject } from "../../platform/values/json.ts";
-import {
-  type DatabaseSchema,
-  qualifiedName,
-  type SchemaRelation,
-} from "../sql/schema/database_schema.ts";
-import { quoteName } from "../sql/schema/quote_name.ts";
+import type { DatabaseSchema, SchemaRelation } from "../sql/schema/database_schema.ts";
+import { quoteName, sqlName } from "../sql/schema/quote_name.ts";
 import type { RecordProblem } from "../sql/records/prepare_records.ts";
 import { sendOne } from "./guarded_transaction.ts";
 import { shownDetail } from "./statement_error.ts";
@@ -22,11 +18,6 @@ export interface ReferenceCheck {
 
 /** Maximum number of reported missing references per key. */
 const MAX_MISSING = 100;
-
-/** A table name as quoted SQL. */
-export function tableSql({ schema, name }: Pick<SchemaRelation, "schema" | "name">): string {
-  return `${quoteName(schema)}.${quoteName(name)}`;
-}
 
 /**
  * Finds records whose foreign keys refer to no row that the caller sees. If row level security may
@@ -56,10 +47,10 @@ export async function checkReferences(
       { target, targets, columns: key.columns },
       records,
     );
-    const column = key.columns.join(", ");
+    const column = key.columns.map(quoteName).join(", ");
     if (target.has_row_security && missing.length > 0) {
       warnings.push(
-        `You see no row of ${qualifiedName(target)} for ${column} of the records ${
+        `You see no row of ${sqlName(target)} for ${column} of the records ${
           missing.join(", ")
         }: the write fails if there is none.`,
       );
@@ -67,7 +58,7 @@ export async function checkReferences(
       problems.push(...missing.map((record) => ({
         record,
         column,
-        message: `${qualifiedName(target)} has no such row.`,
+        message: `${sqlName(target)} has no such row.`,
       })));
     }
   }
@@ -92,9 +83,9 @@ async function missingReferences(
     sql,
     `select given.place
     from jsonb_array_elements($1::text::jsonb) with ordinality as given (record, place)
-    cross join lateral jsonb_populate_record(null::${tableSql(table)}, given.record) as filled
+    cross join lateral jsonb_populate_record(null::${sqlName(table)}, given.record) as filled
     where ${own.map((name) => `${name} is not null`).join(" and ")}
-      and not exists (select from ${tableSql(target)} as other where ${matches.join(" and ")})
+      and not exists (select from ${sqlName(target)} as other where ${matches.join(" and ")})
     order by given.place
     limit ${MAX_MISSING}`,
     [JSON.stringify(records)],
@@ -126,11 +117,11 @@ export async function insertRecords(
 function insertStatement(table: SchemaRelation, names: readonly string[]): string {
   if (names.length === 0) {
     // A row with only defaults has no column list to select into.
-    return `insert into ${tableSql(table)} select from jsonb_array_elements($1::text::jsonb)`;
+    return `insert into ${sqlName(table)} select from jsonb_array_elements($1::text::jsonb)`;
   }
-  return `insert into ${tableSql(table)} (${names.join(", ")})
+  return `insert into ${sqlName(table)} (${names.join(", ")})
     select ${names.map((name) => `record.${name}`).join(", ")}
-    from jsonb_populate_recordset(null::${tableSql(table)}, $1::text::jsonb) as record`;
+    from jsonb_populate_recordset(null::${sqlName(table)}, $1::text::jsonb) as record`;
 }
 
 /** Converts a database error about records to the error that callers see. */

@@ -1,5 +1,6 @@
 import type { JsonValue } from "../../platform/values/json.ts";
 import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
+import { sqlName } from "../sql/schema/quote_name.ts";
 import type { SqlStatement, SqlVerdict } from "../sql/verdict.ts";
 import type { SqlSettings } from "./sql_settings.ts";
 import { DocumentParameter, type StatementParameter } from "./document_parameter.ts";
@@ -19,9 +20,9 @@ export interface AdmittedStatement extends JudgedCall {
   readonly statementClass: "read" | "write" | "ddl";
 }
 
-/** Tables of a statement, in readable form. */
+/** Tables of a statement as SQL writes them. */
 export function tablesOf({ named }: SqlStatement): string[] {
-  return named.relations.map(({ schema, name }) => schema === null ? name : `${schema}.${name}`);
+  return named.relations.map(sqlName);
 }
 
 /** The text at a position, for a message. */

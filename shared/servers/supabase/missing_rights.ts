@@ -1,6 +1,6 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
-import { quoteName } from "../sql/schema/quote_name.ts";
+import { sqlName } from "../sql/schema/quote_name.ts";
 import type { NamedWrite } from "../sql/verdict.ts";
 import type { AdmittedStatement } from "./judged_call.ts";
 
@@ -31,10 +31,9 @@ export async function assertMayWriteTo(
   { schema, name, command, columns }: NamedWrite,
   sql: TransactionSql,
 ): Promise<void> {
-  const relation = [schema, name].flatMap((part) => part === null ? [] : quoteName(part)).join(".");
   const [row] = await sql<{ missing: string | null }[]>`
     select private.missing_write_right(
-      p_relation_id => pg_catalog.to_regclass(${relation}),
+      p_relation_id => pg_catalog.to_regclass(${sqlName({ schema, name })}),
       p_command => ${command},
       p_columns => ${columns === null ? null : sql.json([...columns])}
     ) as missing`;

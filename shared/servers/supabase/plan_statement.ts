@@ -3,6 +3,7 @@ import type { TransactionSql } from "../../vendor/postgres.js";
 import type { JsonValue } from "../../platform/values/json.ts";
 import { checkDefinition, definitionOf } from "./definition_call.ts";
 import { runGuarded, sendOne } from "./guarded_transaction.ts";
+import { quoteName } from "../sql/schema/quote_name.ts";
 import { readsHiddenRows } from "./hidden_rows.ts";
 import { assertMayWrite } from "./missing_rights.ts";
 import { toJson } from "./to_json.ts";
@@ -118,7 +119,7 @@ async function scanWarnings(sql: TransactionSql, root: PlanNode): Promise<string
     group by relname
     order by relname`;
   return large.map(({ relname, rows }) =>
-    `Full scan of ${relname}, about ${
+    `Full scan of ${quoteName(relname)}, about ${
       Math.round(rows)
     } rows: an index on what is filtered would help.`
   );

@@ -50,6 +50,7 @@ export const schemaAnswer = z.object({
   views: z.array(jsonValue).optional(),
   relationships: z.array(jsonValue).optional(),
   enums: z.array(jsonValue).optional(),
+  types: z.array(jsonValue).optional().describe("Domains, composite types and ranges"),
   functions: z.array(jsonValue).optional(),
   error: toolError.optional(),
 });

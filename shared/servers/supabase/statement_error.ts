@@ -4,7 +4,8 @@ import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { errorField } from "../../platform/db/error_field.ts";
 import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
 import { codeUnitIndex } from "../sql/code_unit_index.ts";
-import { type AdmittedStatement, fragmentAt, tablesOf } from "./judged_call.ts";
+import { quoteName } from "../sql/schema/quote_name.ts";
+import { type AdmittedStatement, fragmentAt } from "./judged_call.ts";
 import { INSUFFICIENT_PRIVILEGE } from "./missing_rights.ts";
 import type { StatementAnswer } from "./statement_request.ts";
 
@@ -102,11 +103,12 @@ async function nearestTo(
   sqlstate: string,
   message: string,
 ): Promise<string[]> {
-  const missing = /"?([^"\s]+)"? does not exist/.exec(message)?.[1]?.split(".").at(-1);
+  const missing = /"([^"]+)" does not exist|(\S+) does not exist/.exec(message)?.slice(1)
+    .find((name) => name !== undefined)?.split(".").at(-1);
   if (missing === undefined) return [];
   if (sqlstate !== UNDEFINED_COLUMN && sqlstate !== UNDEFINED_TABLE) return [];
   const { context, settings, statement } = call;
-  const tables = tablesOf(statement).map((name) => name.split(".").at(-1) ?? name);
+  const tables = statement.named.relations.map(({ name }) => name);
   const rows = await context.runAsCaller(async (sql) =>
     await sql<{ name: string }[]>`
       select distinct
@@ -122,5 +124,5 @@ async function nearestTo(
         and pg_catalog.has_column_privilege(relation.oid, attribute.attnum, 'select')
       limit 5000`
   );
-  return nearestNames(missing, rows.map(({ name }) => name));
+  return nearestNames(missing, rows.map(({ name }) => name)).map(quoteName);
 }

@@ -5,6 +5,7 @@ import type { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { jsonValue } from "../../platform/values/json_schema.ts";
 import type { JsonObject } from "../../platform/values/json.ts";
 import { reply, type ToolReply } from "../../gateway/tool_contracts/internal_server.ts";
+import { withHint } from "../../platform/errors/with_hint.ts";
 
 /** An error in the structured content of an answer. */
 export const toolError = z.object({
@@ -21,7 +22,7 @@ export function toolFailure(
   meta: JsonObject,
 ): ToolReply {
   const extras = definedOnly({ hint, details });
-  return reply([textBlock(hint === undefined ? message : `${message}. ${hint}`)], {
+  return reply([textBlock(withHint(message, hint))], {
     isError: true,
     errorCode: code,
     ...extras,

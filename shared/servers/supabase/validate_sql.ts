@@ -10,6 +10,7 @@ import { EXPLAIN_PREFIX, planCall, type StatementPlan } from "./plan_statement.t
 import { policyOf, type SqlSettings } from "./sql_settings.ts";
 import { statementFailure } from "./statement_error.ts";
 import { statementRequest } from "./statement_request.ts";
+import { withHint } from "../../platform/errors/with_hint.ts";
 
 /** A statement that PostgreSQL plans for the caller. */
 export interface ValidSql {
@@ -108,7 +109,7 @@ function describeFailure(
   failure: SwarmError | Exclude<Awaited<ReturnType<typeof statementFailure>>, SwarmError>,
 ): string {
   const { message, hint } = failure;
-  if (failure instanceof SwarmError) return hint === undefined ? message : `${message}. ${hint}`;
+  if (failure instanceof SwarmError) return withHint(message, hint);
   const { sqlstate, fragment, detail, nearest_names: nearest } = failure;
   return [
     message,

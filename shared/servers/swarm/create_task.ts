@@ -18,7 +18,7 @@ const output = z.object({
 export const createTaskTool = defineTool({
   name: "create_task",
   title: "Create a task",
-  description: "Creates a task for an agent, which works on it in the background and may create " +
+  description: "Creates a task for an agent, which executes it in the background and may create " +
     "subtasks for other agents. Returns immediately; follow the task with get_task. list_agents lists the agents. " +
     "Called by an agent, it creates a subtask within the agent's own job and budget.",
   version: "1",

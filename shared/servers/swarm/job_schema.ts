@@ -22,7 +22,7 @@ const taskView = taskSummary.extend({
   output: jsonValue.nullable().describe("The result; a large one is a reference to a file"),
   warnings: z.array(jsonObject).describe(
     "Tools that failed and have not succeeded since: {server, tool, code, message, step_seq}. " +
-      "The output may lack what they know",
+      "The output may lack what they know. MODEL_OUTPUT_CUT without a server: the output is cut",
   ),
   data_keys: z.array(z.string()).describe("Keys that read_data can read"),
   files: z.array(z.string()).describe("Paths that read_file can read"),

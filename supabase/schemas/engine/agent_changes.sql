@@ -44,7 +44,6 @@ end;
 $$;
 comment on function private.provider_of_model(public.agents, text, text, text) is
   'The provider that an agent is to use for a model: the named one; else the agent''s own if it lists the model as its default or with a price; else the only active one that lists it; else the agent''s own. Raises PROVIDER_NOT_FOUND, AGENT_CHANGES_INVALID.';
-revoke all on function private.provider_of_model(public.agents, text, text, text) from public;
 
 create function private.assert_changed_tools(p_tools jsonb, p_attempt text)
 returns void
@@ -76,7 +75,6 @@ end;
 $$;
 comment on function private.assert_changed_tools(jsonb, text) is
   'Checks the tools [{tool, allowed_tools}] that replace those of an agent for one job. p_attempt completes the sentence "Cannot …". Raises AGENT_CHANGES_INVALID, TOOL_NOT_FOUND.';
-revoke all on function private.assert_changed_tools(jsonb, text) from public;
 
 create function private.resolved_agent_changes(p_agent public.agents, p_changes jsonb, p_attempt text)
 returns jsonb
@@ -139,7 +137,6 @@ end;
 $$;
 comment on function private.resolved_agent_changes(public.agents, jsonb, text) is
   'Checks the changes {provider, model, prompt, temperature, reasoning_effort, tools} of an agent for one job and completes them: a model gets its provider, a provider its default model, and both have no fallbacks. Null for no changes. p_attempt completes the sentence "Cannot …". Raises AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TOOL_NOT_FOUND.';
-revoke all on function private.resolved_agent_changes(public.agents, jsonb, text) from public;
 
 create function private.assert_may_change_agent(p_caller jsonb, p_request jsonb)
 returns void
@@ -164,7 +161,6 @@ end;
 $$;
 comment on function private.assert_may_change_agent(jsonb, jsonb) is
   'Allows a request with agent_changes to the service, to callers {actor, user_id, client_id} with a grant of their own that has the scope swarm:configure, who may also change the agent for everybody, and to the user of an eval run with these changes. Raises INSUFFICIENT_SCOPE.';
-revoke all on function private.assert_may_change_agent(jsonb, jsonb) from public;
 
 create function private.assert_may_reuse_changes(p_task public.tasks, p_attempt text)
 returns void
@@ -181,7 +177,6 @@ end;
 $$;
 comment on function private.assert_may_reuse_changes(public.tasks, text) is
   'Lets only those who may configure agents give more work to a task whose agent is changed. Raises INSUFFICIENT_SCOPE.';
-revoke all on function private.assert_may_reuse_changes(public.tasks, text) from public;
 
 create function private.model_of_task(p_task public.tasks)
 returns table (provider_id uuid, model text)
@@ -205,4 +200,3 @@ end;
 $$;
 comment on function private.model_of_task(public.tasks) is
   'The model that a task calls and its provider; no row when its agent has none.';
-revoke all on function private.model_of_task(public.tasks) from public;

@@ -55,7 +55,6 @@ end;
 $$;
 comment on function private.record_revision(uuid) is
   'Adds a revision if the agent''s definition differs from its newest one.';
-revoke all on function private.record_revision(uuid) from public;
 
 create function private.record_agent_change()
 returns trigger
@@ -72,7 +71,6 @@ end;
 $$;
 comment on function private.record_agent_change() is
   'Row trigger (the column with the agent''s id) at the end of a transaction that changed an agent or what belongs to it. Definer: the writers may not write revisions.';
-revoke all on function private.record_agent_change() from public;
 
 create constraint trigger agents_record_revision after insert or update on public.agents
   deferrable initially deferred for each row execute function private.record_agent_change('id');
@@ -111,11 +109,10 @@ end;
 $$;
 comment on function private.revision_of_job(uuid, uuid) is
   'The revision of an agent that was current when a job began, for the job''s subtasks.';
-revoke all on function private.revision_of_job(uuid, uuid) from public;
 
 create function private.agent_facts_of_revision(p_agent public.agents, p_user_id uuid, p_revision int, p_changes jsonb)
 returns table (
-  agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int,
+  agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int, model_max_tokens int,
   fallbacks json, guardrails json, skills json, handoffs json
 )
 language plpgsql
@@ -138,8 +135,10 @@ begin
   v_agent.temperature := (v_definition ->> 'temperature')::numeric;
   v_agent.max_tokens := (v_definition ->> 'max_tokens')::int;
   v_agent.max_turns := (v_definition ->> 'max_turns')::int;
+  v_agent.max_continuations := coalesce((v_definition ->> 'max_continuations')::int, 3);
   v_agent.reasoning_effort := v_definition ->> 'reasoning_effort';
   v_agent.provider_tools := coalesce(private.texts_of(v_definition -> 'provider_tools'), '{}');
+  v_agent.input_schema := v_definition -> 'input_schema';
   v_agent.output_schema := v_definition -> 'output_schema';
   v_agent.must_complete := coalesce((v_definition ->> 'must_complete')::boolean, false);
   v_agent.revision := p_revision;
@@ -158,6 +157,7 @@ begin
     stored_bytes_left := private.stored_bytes_left(p_user_id);
   end if;
   window_tokens := private.model_window(v_provider.id, coalesce(v_agent.model, v_provider.default_model));
+  model_max_tokens := private.model_max_tokens(v_provider.id, coalesce(v_agent.model, v_provider.default_model));
   fallbacks := (
     select json_agg(
       json_build_object(
@@ -197,7 +197,6 @@ end;
 $$;
 comment on function private.agent_facts_of_revision(public.agents, uuid, int, jsonb) is
   'What agent_facts() returns, for an older revision or with changes: prompt, models, schemas, skills and guardrails as they were or are changed; handoffs and rules as they are now.';
-revoke all on function private.agent_facts_of_revision(public.agents, uuid, int, jsonb) from public;
 
 create function private.rollback_agent(p_slug text, p_revision int, p_author text)
 returns int
@@ -232,7 +231,6 @@ end;
 $$;
 comment on function private.rollback_agent(text, int, text) is
   'Writes an earlier revision of an agent (null: the one before the newest) as its newest, and returns the newest number. Raises AGENT_NOT_FOUND, REVISION_NOT_FOUND, DEFINITION_INVALID, and the codes of id_of() for what the revision names and no longer exists.';
-revoke all on function private.rollback_agent(text, int, text) from public;
 
 create function private.operator_agent_revisions()
 returns table (
@@ -256,7 +254,6 @@ end;
 $$;
 comment on function private.operator_agent_revisions() is
   'The revisions of all agents, for operators. Definer: definitions have prompts, which users may not read; assert_operator() checks the caller.';
-revoke all on function private.operator_agent_revisions() from public;
 create view public.operator_agent_revisions with (security_invoker = true) as
   select * from private.operator_agent_revisions();
 revoke all on public.operator_agent_revisions from anon, authenticated, service_role;

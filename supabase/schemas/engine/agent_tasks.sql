@@ -38,7 +38,6 @@ end;
 $$;
 comment on function private.follow_waiting_task() is
   'Row trigger of tasks that begin or end to wait: keeps one message for each waiting task. Definer: whoever may write tasks need not write queues.';
-revoke all on function private.follow_waiting_task() from public;
 create trigger tasks_follow_new after insert on public.tasks
   for each row when (new.status = 'pending') execute function private.follow_waiting_task();
 create trigger tasks_follow_changed after update of status, run_after on public.tasks
@@ -63,7 +62,6 @@ exception when invalid_text_representation then
 end;
 $$;
 comment on function private.task_of_message(jsonb) is 'The task_id of a message, or null when it is no UUID.';
-revoke all on function private.task_of_message(jsonb) from public;
 
 create function private.take_message()
 returns trigger
@@ -94,7 +92,6 @@ end;
 $$;
 comment on function private.take_message() is
   'Row trigger of a message that somebody sends: its task, if it waits, becomes due, and a worker is woken. A task keeps its latest message; one for a task that does not wait, or for none, is deleted. Definer: whoever may send need not write tasks.';
-revoke all on function private.take_message() from public;
 create trigger q_agent_tasks_take_message after insert on pgmq.q_agent_tasks
   for each row when (current_setting('supaswarm.follows_tasks', true) is distinct from 'true')
   execute function private.take_message();
@@ -139,4 +136,3 @@ end;
 $$;
 comment on function private.repair_queue() is
   'Sends a message for each waiting task that has none, because it is due only now or somebody deleted it, and deletes those whose task does not wait. Returns how many it sent. Called by the reconciler.';
-revoke all on function private.repair_queue() from public;

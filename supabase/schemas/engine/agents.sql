@@ -18,6 +18,7 @@ create table public.agents (
   output_schema jsonb check (jsonb_typeof(output_schema) = 'object'),
   must_complete boolean not null default false,
   max_turns int check (max_turns > 0),
+  max_continuations int not null default 3 check (max_continuations between 0 and 20),
   budget jsonb check (jsonb_typeof(budget) = 'object'),
   may_hand_off boolean not null default true,
   is_active boolean not null default true,
@@ -36,6 +37,7 @@ comment on column public.agents.revision is 'The newest row of agent_revisions. 
 comment on column public.agents.model is 'Null: the provider''s default model.';
 comment on column public.agents.input_schema is 'JSON Schema that the input of the agent''s tasks must match. Null: any object or text.';
 comment on column public.agents.max_turns is 'Most model calls of one task; the task then fails with TURNS_EXCEEDED. Null: only the budget limits them.';
+comment on column public.agents.max_continuations is 'Most model calls that continue one answer whose text was cut at the output limit. What is still cut then is the result, with a warning in tasks.warnings; the task fails with MODEL_OUTPUT_CUT if the agent has an output_schema or must_complete.';
 comment on column public.agents.budget is 'Caps of the jobs that start with this agent. A job may have lower caps.';
 comment on column public.agents.may_hand_off is 'False: the agent hands off to nobody, whatever agent_handoffs contains.';
 comment on column public.agents.output_schema is 'JSON Schema for the results of the agent''s tasks; a task may have its own. Null: any text or value.';
@@ -79,7 +81,7 @@ comment on policy "users read the agents that they may use" on public.agents is
   'Users choose an agent for a task from this table. The prompt is not granted.';
 grant select (
   id, name, slug, description, provider_id, model, temperature, max_tokens, input_schema, output_schema,
-  reasoning_effort, provider_tools, must_complete, max_turns, budget, may_hand_off, is_active, audience, revision,
+  reasoning_effort, provider_tools, must_complete, max_turns, max_continuations, budget, may_hand_off, is_active, audience, revision,
   created_at, updated_at
 ) on public.agents to authenticated;
 grant select, insert, update, delete on public.agents to service_role;
@@ -100,7 +102,6 @@ end;
 $$;
 comment on function private.may_use_agent(uuid, uuid) is
   'True when the user is in the agent''s audience. Tasks without an owner (null) may use every agent.';
-revoke all on function private.may_use_agent(uuid, uuid) from public;
 
 create table public.agent_fallbacks (
   agent_id uuid not null references public.agents (id) on delete cascade,

@@ -16,6 +16,7 @@ create table public.alerts (
   checked_at timestamptz,
   raised_at timestamptz,
   below_since timestamptz,
+  cleared_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint alerts_state_check check (
@@ -24,7 +25,7 @@ create table public.alerts (
 );
 revoke all on public.alerts from anon, authenticated, service_role;
 comment on table public.alerts is
-  'Limits of measures of the whole platform, checked once a minute. The service writes the rows, mostly by a push of alerts.yaml; the platform writes the columns from value to below_since. Operators read operator_alerts.';
+  'Limits of measures of the whole platform, checked once a minute. The service writes the rows, mostly by a push of alerts.yaml; the platform writes the columns from value to cleared_at. Operators read operator_alerts.';
 comment on column public.alerts.measure is
   'failure_rate: failed jobs / (completed + failed), 0 to 1. cost_usd: the cost of model calls. oldest_waiting_seconds: the longest wait of a task that is due. failing_seconds: how long the step of a task has been failing and is tried again. dead_letters: dead letters that were not retried. late_cron_seconds: the delay of the most overdue schedule, or of this check itself.';
 comment on column public.alerts.above is 'The alert is raised while the value is greater than this.';
@@ -34,6 +35,7 @@ comment on column public.alerts.at_least is 'failure_rate has no value while few
 comment on column public.alerts.value is 'The value of the last check; null when there was too little to measure.';
 comment on column public.alerts.raised_at is 'When the alert was raised; null: it is not raised.';
 comment on column public.alerts.below_since is 'The first check of a raised alert that was not above. The next one, if it is not above either, clears the alert.';
+comment on column public.alerts.cleared_at is 'When the alert was last cleared; null while it is raised, and before.';
 alter table public.alerts enable row level security;
 grant select, insert, update, delete on public.alerts to service_role;
 
@@ -66,7 +68,6 @@ begin
 end;
 $$;
 comment on function private.alert_problem(public.alerts) is 'The first problem of an alert''s fields; null if there is none.';
-revoke all on function private.alert_problem(public.alerts) from public;
 
 create function private.queue_alert_messages(p_alert public.alerts, p_type text)
 returns void
@@ -99,7 +100,6 @@ end;
 $$;
 comment on function private.queue_alert_messages(public.alerts, text) is
   'Writes a message of the type alert.raised or alert.cleared for each webhook of the service that wants it.';
-revoke all on function private.queue_alert_messages(public.alerts, text) from public;
 
 create function private.check_alert()
 returns trigger
@@ -119,7 +119,6 @@ end;
 $$;
 comment on function private.check_alert() is
   'Row trigger of alerts, before a write of the service. Raises ALERT_INVALID, AGENT_NOT_FOUND. Definer: the service may not execute what it calls.';
-revoke all on function private.check_alert() from public;
 create trigger alerts_check before insert or update of name, measure, above, minutes, agent, at_least on public.alerts
   for each row execute function private.check_alert();
 
@@ -140,12 +139,12 @@ begin
   new.checked_at := null;
   new.raised_at := null;
   new.below_since := null;
+  new.cleared_at := null;
   return new;
 end;
 $$;
 comment on function private.stop_alert() is
   'Row trigger of alerts, before one is deactivated or deleted: clears it. Definer: the service may not write messages.';
-revoke all on function private.stop_alert() from public;
 create trigger alerts_stop before update of is_active on public.alerts
   for each row when (old.is_active and not new.is_active) execute function private.stop_alert();
 create trigger alerts_delete before delete on public.alerts
@@ -173,7 +172,6 @@ as $$
 $$;
 comment on function private.failure_rate_since(timestamptz, text, int) is
   'The share of jobs [of an agent] that failed among those that completed or failed since a time; null for fewer than p_at_least.';
-revoke all on function private.failure_rate_since(timestamptz, text, int) from public;
 
 create function private.cost_usd_since(p_since timestamptz, p_agent text)
 returns numeric
@@ -186,7 +184,6 @@ as $$
   where usage.created_at >= p_since and (p_agent is null or usage.agent_slug = p_agent);
 $$;
 comment on function private.cost_usd_since(timestamptz, text) is 'The cost of model calls [of an agent] since a time.';
-revoke all on function private.cost_usd_since(timestamptz, text) from public;
 
 create function private.alert_value(p_alert public.alerts)
 returns numeric
@@ -228,7 +225,6 @@ end;
 $$;
 comment on function private.alert_value(public.alerts) is
   'The current value of an alert''s measure; null when there is too little to measure. Reads by index, and only what is open or in the window.';
-revoke all on function private.alert_value(public.alerts) from public;
 
 create function private.measure_alert(p_alert_id uuid)
 returns boolean
@@ -249,14 +245,17 @@ begin
   if v_alert.value > v_alert.above then
     v_alert.raised_at := coalesce(v_alert.raised_at, v_now);
     v_alert.below_since := null;
+    v_alert.cleared_at := null;
   elsif v_alert.below_since is not null then
     v_alert.raised_at := null;
     v_alert.below_since := null;
+    v_alert.cleared_at := v_now;
   elsif v_was_raised then
     v_alert.below_since := v_now;
   end if;
   update public.alerts
-  set value = v_alert.value, checked_at = v_now, raised_at = v_alert.raised_at, below_since = v_alert.below_since
+  set value = v_alert.value, checked_at = v_now, raised_at = v_alert.raised_at, below_since = v_alert.below_since,
+    cleared_at = v_alert.cleared_at
   where id = p_alert_id;
   if v_was_raised = (v_alert.raised_at is not null) then
     return false;
@@ -267,7 +266,6 @@ end;
 $$;
 comment on function private.measure_alert(uuid) is
   'Measures an alert, raises it above its limit, and clears it at the second check in a row that is not above, so that a value at the limit does not send a message a minute. True when it was raised or cleared.';
-revoke all on function private.measure_alert(uuid) from public;
 
 create function private.check_alerts()
 returns int
@@ -284,14 +282,13 @@ as $$
 $$;
 comment on function private.check_alerts() is
   'Measures the active alerts that were not checked for a minute, and returns how many were raised or cleared. Called by cron, through tick().';
-revoke all on function private.check_alerts() from public;
 
 -- Reading -----------------------------------------------------------------------------------------
 
 create function private.operator_alerts()
 returns table (
   name text, measure text, above numeric, minutes int, agent text, at_least int, is_active boolean, value numeric,
-  checked_at timestamptz, raised_at timestamptz
+  checked_at timestamptz, raised_at timestamptz, below_since timestamptz, cleared_at timestamptz
 )
 language plpgsql
 stable
@@ -302,18 +299,17 @@ begin
   perform private.assert_operator('list the alerts');
   return query
     select alert.name, alert.measure, alert.above, alert.minutes, alert.agent, alert.at_least, alert.is_active,
-      alert.value, alert.checked_at, alert.raised_at
+      alert.value, alert.checked_at, alert.raised_at, alert.below_since, alert.cleared_at
     from public.alerts as alert
     order by alert.raised_at, alert.name;
 end;
 $$;
 comment on function private.operator_alerts() is
   'All alerts, for operators. Definer: users may not read alerts; assert_operator() checks the caller.';
-revoke all on function private.operator_alerts() from public;
 create view public.operator_alerts with (security_invoker = true) as
   select * from private.operator_alerts();
 revoke all on public.operator_alerts from anon, authenticated, service_role;
 comment on view public.operator_alerts is
-  'The alerts, with the value of the last check and since when each is raised; raised ones come first. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'The alerts, with the value of the last check, since when each is raised, and when it recovered; raised ones come first. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 grant execute on function private.operator_alerts() to authenticated, service_role;
 grant select on public.operator_alerts to authenticated, service_role;

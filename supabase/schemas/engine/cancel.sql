@@ -31,7 +31,6 @@ end;
 $$;
 comment on function private.cancel_job(public.tasks, text) is
   'Cancels a job and returns how many tasks that ends; 0 when the job had already ended. p_reason: why an operator cancels. The caller has checked the permissions. Raises TASK_NOT_MASTER.';
-revoke all on function private.cancel_job(public.tasks, text) from public;
 
 create function private.cancel_task(p_master_task_id uuid)
 returns int
@@ -53,7 +52,6 @@ end;
 $$;
 comment on function private.cancel_task(uuid) is
   'Cancels a job and returns how many tasks that ends. Definer: users may not write tasks or queues; the function checks the caller itself.';
-revoke all on function private.cancel_task(uuid) from public;
 
 create function public.cancel_task(p_master_task_id uuid)
 returns int

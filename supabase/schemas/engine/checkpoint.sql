@@ -18,7 +18,6 @@ end;
 $$;
 comment on function private.record_data_flows(uuid, jsonb) is
   'Records the data flows of a called tool for the whole job, because the result of a subtask carries the data that it read.';
-revoke all on function private.record_data_flows(uuid, jsonb) from public;
 
 create function private.start_steps(p_task public.tasks, p_steps jsonb)
 returns private.task_event[]
@@ -65,7 +64,7 @@ begin
         'step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
         'server', v_step.input -> 'server',
         'left_out', v_step.input -> 'left_out', 'summarizes_through', v_step.input -> 'summarizes_through',
-        'guardrail', v_step.input -> 'stage'
+        'continues', v_step.input -> 'continues', 'guardrail', v_step.input -> 'stage'
       ))::private.task_event);
     end if;
   end loop;
@@ -74,7 +73,6 @@ end;
 $$;
 comment on function private.start_steps(public.tasks, jsonb) is
   'Writes intents [{seq, kind, name, call_id, input}] and returns their events for emit_events(). Existing rows are not changed. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
-revoke all on function private.start_steps(public.tasks, jsonb) from public;
 
 create function private.step_ended_event(p_kind text, p_name text, p_state text)
 returns text
@@ -94,7 +92,6 @@ end;
 $$;
 comment on function private.step_ended_event(text, text, text) is
   'The event for a step that ended, or null when another function emits it.';
-revoke all on function private.step_ended_event(text, text, text) from public;
 
 create function private.stored_by_step(p_kind text, p_output jsonb, p_storage_path text)
 returns table (path text, byte_count bigint)
@@ -111,7 +108,6 @@ as $$
 $$;
 comment on function private.stored_by_step(text, jsonb, text) is
   'The objects that a step stored: a large value, and the files [{path, media_type, bytes}] that a tool returned.';
-revoke all on function private.stored_by_step(text, jsonb, text) from public;
 
 create function private.with_tool_end(p_warnings jsonb, p_step jsonb)
 returns jsonb
@@ -147,7 +143,39 @@ end;
 $$;
 comment on function private.with_tool_end(jsonb, jsonb) is
   'The warnings of a task after a tool call ended: a failure is listed once per tool, with the last error, until the tool succeeds.';
-revoke all on function private.with_tool_end(jsonb, jsonb) from public;
+
+create function private.with_answer_end(p_warnings jsonb, p_step jsonb)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_output constant jsonb := p_step -> 'output';
+  v_warnings jsonb := jsonb_path_query_array(
+    p_warnings, '$[*] ? (!(@.code starts with "MODEL_OUTPUT_" && !exists (@.tool)))');
+begin
+  if v_output ->> 'finish_reason' = 'length' then
+    v_warnings := v_warnings || jsonb_build_object(
+      'code', 'MODEL_OUTPUT_CUT',
+      'message', 'The model''s answer was cut at the output limit'
+        || coalesce(' of ' || (v_output ->> 'cut_at_tokens') || ' tokens', ''),
+      'step_seq', p_step -> 'seq'
+    );
+  end if;
+  if v_output ? 'unread' then
+    v_warnings := v_warnings || jsonb_build_object(
+      'code', 'MODEL_OUTPUT_INVALID',
+      'message', left('The model''s answer lacks what could not be read: '
+        || (select string_agg(what, '; ') from jsonb_array_elements_text(v_output -> 'unread') as what), 500),
+      'step_seq', p_step -> 'seq'
+    );
+  end if;
+  return v_warnings;
+end;
+$$;
+comment on function private.with_answer_end(jsonb, jsonb) is
+  'The warnings of a task after an answer of its model: that it was cut, or that parts of it could not be read, is listed until an answer is whole.';
 
 create type private.ended_steps as (
   task_id uuid,
@@ -220,6 +248,9 @@ begin
     end if;
     if v_step.kind = 'tool' and (v_step.state = 'failed' or v_warnings <> '[]') then
       v_warnings := private.with_tool_end(v_warnings, to_jsonb(v_step));
+    elsif v_step.kind = 'model'
+        and (v_step.output ->> 'finish_reason' = 'length' or v_step.output ? 'unread' or v_warnings <> '[]') then
+      v_warnings := private.with_answer_end(v_warnings, to_jsonb(v_step));
     end if;
     if v_step.usage is not null then
       v_used := private.insert_usage(v_step.usage || jsonb_build_object(
@@ -253,6 +284,7 @@ begin
         'left_out', v_step.input -> 'left_out',
         'guardrail', case v_step.kind when 'guardrail' then v_step.input -> 'stage' end,
         'summarizes_through', v_step.input -> 'summarizes_through',
+        'continues', v_step.input -> 'continues',
         'error_code', v_step.output -> 'error_code',
         'skill_id', v_step.output -> 'skill_id',
         'key', v_step.output -> 'key',
@@ -269,7 +301,6 @@ end;
 $$;
 comment on function private.end_steps(public.tasks, jsonb) is
   'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}], and records their usage, data and files. The caller writes the events, and adds the usage to the task and its job.';
-revoke all on function private.end_steps(public.tasks, jsonb) from public;
 
 create function private.begin_steps(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb)
 returns table (seq int, state text, output jsonb)
@@ -292,7 +323,6 @@ end;
 $$;
 comment on function private.begin_steps(uuid, bigint, int, jsonb) is
   'Writes intents and returns the stored steps. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
-revoke all on function private.begin_steps(uuid, bigint, int, jsonb) from public;
 
 create function private.begin_again(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_seqs jsonb)
 returns void
@@ -311,7 +341,6 @@ end;
 $$;
 comment on function private.begin_again(uuid, bigint, int, jsonb) is
   'Records that started steps [seq] run again with an approval. This uses the approval up: if this worker dies too, the approval cannot be used again. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.begin_again(uuid, bigint, int, jsonb) from public;
 
 create function private.record_progress(p_task public.tasks, p_goes_on boolean)
 returns void
@@ -321,14 +350,16 @@ as $$
 begin
   -- The caller has locked the row that it passes.
   if p_task.deliveries <= 1
-    and not p_task.works_alone
+    and not p_task.runs_exclusively
+    and p_task.yields = 0
     and not (p_goes_on and (p_task.attempts > 0 or p_task.rate_limit_waits > 0))
   then
     return;
   end if;
   update public.tasks
   set deliveries = 1,
-      works_alone = false,
+      yields = 0,
+      runs_exclusively = false,
       attempts = case when p_goes_on then 0 else attempts end,
       failing_since = case when p_goes_on then null else failing_since end,
       rate_limit_waits = case when p_goes_on then 0 else rate_limit_waits end
@@ -337,7 +368,6 @@ end;
 $$;
 comment on function private.record_progress(public.tasks, boolean) is
   'Resets the counters of a task after a step ended: its earlier deliveries were not a crash loop. When the next step begins (p_goes_on), it begins with all its attempts. A step that has ended never runs again, so the resets are bounded by the number of steps.';
-revoke all on function private.record_progress(public.tasks, boolean) from public;
 
 create function private.write_checkpoint(p_task public.tasks, p_steps jsonb, p_next jsonb)
 returns private.task_event[]
@@ -364,7 +394,6 @@ end;
 $$;
 comment on function private.write_checkpoint(public.tasks, jsonb, jsonb) is
   'Stores results and the next intents of a task, and returns their events for emit_events(). The caller holds the task. Raises the codes of start_steps().';
-revoke all on function private.write_checkpoint(public.tasks, jsonb, jsonb) from public;
 
 create function private.record_steps(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb, p_next jsonb default '[]'
@@ -383,7 +412,6 @@ end;
 $$;
 comment on function private.record_steps(uuid, bigint, int, jsonb, jsonb) is
   'The checkpoint: stores results and the next intents in one transaction. Returns true when the task is to be cancelled. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
-revoke all on function private.record_steps(uuid, bigint, int, jsonb, jsonb) from public;
 
 create function private.record_checkpoints(p_checkpoints jsonb, p_lease_seconds int)
 returns table (place bigint, task_id uuid, is_cancelled boolean)
@@ -421,4 +449,3 @@ end;
 $$;
 comment on function private.record_checkpoints(jsonb, int) is
   'Does what record_steps() does for many tasks [{id, held_epoch, steps, next}] in one transaction: all of it, or nothing when one of them raises. The result names each that was recorded by its place in the array, from 1. The others have to be recorded alone: the second one of a job, and a task that another session holds. Called by workers.';
-revoke all on function private.record_checkpoints(jsonb, int) from public;

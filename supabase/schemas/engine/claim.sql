@@ -4,7 +4,7 @@
 -- their priorities: priority only orders the tasks of one owner. Every read is an index probe. Its cost depends
 -- on how many owners wait, up to a bound, and not on how many tasks wait.
 
-create function private.last_owner_waiting()
+create function private.release_due_tasks()
 returns uuid
 language plpgsql
 set search_path = ''
@@ -34,12 +34,11 @@ begin
   );
 end;
 $$;
-comment on function private.last_owner_waiting() is
+comment on function private.release_due_tasks() is
   'Puts delayed tasks that are due into the lines and returns the last owner_key of them: null when nothing waits, that of the service, which sorts first, when no user waits.';
-revoke all on function private.last_owner_waiting() from public;
 
 create function private.owners_in_turn(p_limit int, p_of_users boolean)
-returns table (owner_key uuid, running_count int, room_count int)
+returns table (owner_key uuid, running_count int, free_slot_count int)
 language plpgsql
 set search_path = ''
 set enable_seqscan = off
@@ -111,10 +110,9 @@ end;
 $$;
 comment on function private.owners_in_turn(int, boolean) is
   'Up to p_limit owners with waiting tasks, those with the fewest running tasks first, and how many more each may have. Without p_of_users only the service.';
-revoke all on function private.owners_in_turn(int, boolean) from public;
 
-create function private.line_of_owner(p_owner_key uuid, p_limit int, p_is_idle boolean, p_has_key_limits boolean)
-returns table (task_id uuid, works_alone boolean, rank int)
+create function private.waiting_tasks_of_owner(p_owner_key uuid, p_limit int, p_is_idle boolean, p_has_key_limits boolean)
+returns table (task_id uuid, runs_exclusively boolean, rank int)
 language plpgsql
 set search_path = ''
 set enable_seqscan = off
@@ -130,10 +128,10 @@ declare
 begin
   if not p_has_key_limits then
     return query
-      select task.id, task.works_alone, array_position(array['high', 'normal', 'low'], task.priority)
+      select task.id, task.runs_exclusively, array_position(array['high', 'normal', 'low'], task.priority)
       from public.tasks as task
       where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
-        and (p_is_idle or not task.works_alone)
+        and (p_is_idle or not task.runs_exclusively)
       order by array_position(array['high', 'normal', 'low'], task.priority), task.id
       limit p_limit;
     return;
@@ -169,30 +167,29 @@ begin
     -- A key without room is not read, however long its line is.
     room as materialized (
       select line.digest,
-        least(p_limit, coalesce(own.max_running, usual.max_running) - coalesce(busy.running_count, 0)) as room_count
+        least(p_limit, coalesce(own.max_running, usual.max_running) - coalesce(busy.running_count, 0)) as free_slot_count
       from line
       left join busy on busy.digest = line.digest
       left join private.concurrency_limits as own on md5(own.concurrency_key) = line.digest and own.concurrency_key <> '*'
       left join private.concurrency_limits as usual on usual.concurrency_key = '*' and line.digest <> ''
     )
-    select candidate.id, candidate.works_alone, candidate.rank
+    select candidate.id, candidate.runs_exclusively, candidate.rank
     from room
     cross join lateral (
-      select task.id, task.works_alone, array_position(array['high', 'normal', 'low'], task.priority) as rank
+      select task.id, task.runs_exclusively, array_position(array['high', 'normal', 'low'], task.priority) as rank
       from public.tasks as task
       where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
         and coalesce(md5(task.concurrency_key), '') = room.digest
-        and (p_is_idle or not task.works_alone)
+        and (p_is_idle or not task.runs_exclusively)
       order by array_position(array['high', 'normal', 'low'], task.priority), task.id
-      limit greatest(room.room_count, 0)
+      limit greatest(room.free_slot_count, 0)
     ) as candidate
     order by candidate.rank, candidate.id
     limit p_limit;
 end;
 $$;
-comment on function private.line_of_owner(uuid, int, boolean, boolean) is
+comment on function private.waiting_tasks_of_owner(uuid, int, boolean, boolean) is
   'The first waiting tasks of an owner, by priority and age; with p_has_key_limits those whose concurrency keys are below their limits.';
-revoke all on function private.line_of_owner(uuid, int, boolean, boolean) from public;
 
 create function private.next_tasks(p_limit int, p_is_idle boolean, p_of_users boolean, p_has_key_limits boolean)
 returns setof uuid
@@ -210,11 +207,11 @@ declare
   v_turn constant uuid[] := array(
     select task.id
     from private.owners_in_turn(v_wanted, p_of_users) as owner
-    cross join lateral private.line_of_owner(owner.owner_key, owner.room_count, p_is_idle, p_has_key_limits)
-      with ordinality as task (id, works_alone, rank, place)
+    cross join lateral private.waiting_tasks_of_owner(owner.owner_key, owner.free_slot_count, p_is_idle, p_has_key_limits)
+      with ordinality as task (id, runs_exclusively, rank, place)
     -- The owner with the fewest running tasks comes first. Ties are random, weighted by priority. If priority
     -- decided ties, an owner that marks everything urgent would always win.
-    order by task.works_alone desc, owner.running_count + task.place, random() * task.rank
+    order by task.runs_exclusively desc, owner.running_count + task.place, random() * task.rank
     limit v_wanted
   );
 begin
@@ -229,8 +226,7 @@ begin
 end;
 $$;
 comment on function private.next_tasks(int, boolean, boolean, boolean) is
-  'Locks up to p_limit waiting tasks that run next: in turn among owners, by priority and age within each, within quotas and concurrency_limits. Tasks with works_alone come first, and only with p_is_idle. Without p_of_users only tasks of the service, which have no quota.';
-revoke all on function private.next_tasks(int, boolean, boolean, boolean) from public;
+  'Locks up to p_limit waiting tasks that run next: in turn among owners, by priority and age within each, within quotas and concurrency_limits. Tasks with runs_exclusively come first, and only with p_is_idle. Without p_of_users only tasks of the service, which have no quota.';
 
 create function private.claim_tasks(p_worker_id text, p_limit int, p_lease_seconds int, p_is_idle boolean default true)
 returns table (task_id uuid, epoch bigint, context json)
@@ -244,7 +240,7 @@ as $$
 declare
   v_least constant uuid := uuid '00000000-0000-0000-0000-000000000000';
   v_has_key_limits constant boolean := exists (select from private.concurrency_limits);
-  v_last_owner constant uuid := private.last_owner_waiting();
+  v_last_owner constant uuid := private.release_due_tasks();
   v_of_users constant boolean := v_has_key_limits or v_last_owner > v_least;
   v_ids uuid[] := array[]::uuid[];
   v_new_ids uuid[];
@@ -267,7 +263,7 @@ begin
   if cardinality(v_ids) = 0 then
     return;
   end if;
-  if (select task.works_alone from public.tasks as task where task.id = v_ids[1]) then
+  if (select task.runs_exclusively from public.tasks as task where task.id = v_ids[1]) then
     v_ids := v_ids[1:1];
   end if;
 
@@ -312,5 +308,4 @@ begin
 end;
 $$;
 comment on function private.claim_tasks(text, int, int, boolean) is
-  'Claims up to p_limit tasks for a worker, each with a lease of p_lease_seconds and a new epoch, and writes their first steps, which are always model calls. With p_is_idle, which says that the worker runs nothing and has most of its lifetime left, it may be given one task with works_alone, and then nothing else. Called by workers.';
-revoke all on function private.claim_tasks(text, int, int, boolean) from public;
+  'Claims up to p_limit tasks for a worker, each with a lease of p_lease_seconds and a new epoch, and writes their first steps, which are always model calls. With p_is_idle, which says that the worker runs nothing and has most of its lifetime left, it may be given one task with runs_exclusively, and then nothing else. Called by workers.';

@@ -1,7 +1,8 @@
--- What operators should correct although every row is valid by itself: missing scopes, secrets and names.
+-- What operators should correct although every row is valid by itself: missing scopes, secrets and names, and cron
+-- jobs that do not run.
 
-create function private.scope_problems(p_agent_id uuid default null, p_tool_id uuid default null)
-returns table (kind text, name text, field text, problem text, hint text)
+create function private.missing_scopes(p_agent_id uuid default null, p_tool_id uuid default null)
+returns table (agent text, tool text, scope text, user_id uuid, account_count bigint, nobody_has_it boolean)
 language sql
 stable
 set search_path = ''
@@ -11,54 +12,70 @@ as $$
     from public.agent_tools as granted
     join public.agents as agent on agent.id = granted.agent_id and agent.is_active
     join public.tools as tool on tool.id = granted.tool_id and tool.is_active and tool.type <> 'internal'
-    where (scope_problems.p_agent_id is null or granted.agent_id = scope_problems.p_agent_id)
-      and (scope_problems.p_tool_id is null or granted.tool_id = scope_problems.p_tool_id)
+      and tool.audience <> 'everyone'
+    where (missing_scopes.p_agent_id is null or granted.agent_id = missing_scopes.p_agent_id)
+      and (missing_scopes.p_tool_id is null or granted.tool_id = missing_scopes.p_tool_id)
   ),
-  holders as (
-    select grants.user_id, grants.scopes
-    from public.mcp_grants as grants
-    where grants.client_id is null
+  grants as (
+    select given.user_id, given.scopes from public.mcp_grants as given where given.client_id is null
   ),
-  counted as (
+  -- Those to whom the default applies.
+  others as (
+    select count(*) as account_count
+    from auth.users as account
+    where not exists (select from grants where grants.user_id = account.id)
+  ),
+  needed as (
     select given.*,
-      coalesce((
-        select holder.scopes && array[given.scope, 'admin:*'] from holders as holder where holder.user_id is null
-      ), false) as is_default,
-      (
-        select count(*) from holders as holder
-        where holder.user_id is not null and holder.scopes && array[given.scope, 'admin:*']
-          and private.may_use_agent(given.agent_id, holder.user_id)
-      ) as with_scope,
-      (
-        select count(*) from holders as holder
-        where holder.user_id is not null and not holder.scopes && array[given.scope, 'admin:*']
-          and private.may_use_agent(given.agent_id, holder.user_id)
-      ) as without_scope,
-      (
-        select count(*) from public.agent_audience as named
-        where given.audience = 'named' and named.agent_id = given.agent_id
-          and not exists (select from holders as holder where holder.user_id = named.user_id)
-      ) as by_default
+      exists (
+        select from grants where grants.user_id is null and grants.scopes && array[given.scope, 'admin:*']
+      ) as is_default,
+      exists (
+        select from grants
+        where grants.user_id is not null and grants.scopes && array[given.scope, 'admin:*']
+          and (given.audience = 'everyone' or private.may_use_agent(given.agent_id, grants.user_id))
+      ) as is_granted
     from given
   )
-  select 'agent', counted.agent, 'tools.' || counted.tool,
+  select needed.agent, needed.tool, needed.scope, grants.user_id, 1, not (needed.is_default or needed.is_granted)
+  from needed
+  join grants on grants.user_id is not null and not grants.scopes && array[needed.scope, 'admin:*']
+    and (needed.audience = 'everyone' or private.may_use_agent(needed.agent_id, grants.user_id))
+  union all
+  select needed.agent, needed.tool, needed.scope, named.user_id, 1, not needed.is_granted
+  from needed
+  join public.agent_audience as named on needed.audience = 'named' and named.agent_id = needed.agent_id
+  where not needed.is_default and not exists (select from grants where grants.user_id = named.user_id)
+  union all
+  select needed.agent, needed.tool, needed.scope, null, others.account_count, not needed.is_granted
+  from needed
+  cross join others
+  where needed.audience = 'everyone' and not needed.is_default
+    -- A project without accounts will have some.
+    and (others.account_count > 0 or not needed.is_granted);
+$$;
+comment on function private.missing_scopes(uuid, uuid) is
+  'The accounts that may use an agent (null: of all) but lack the scope of one of its tools (null: of all). A null user_id stands for the account_count accounts without scopes of their own, which have the default. nobody_has_it: no account that may use the agent has the scope.';
+
+create function private.scope_problems(p_agent_id uuid default null, p_tool_id uuid default null)
+returns table (kind text, name text, field text, problem text, hint text)
+language sql
+stable
+set search_path = ''
+as $$
+  select 'agent', missing.agent, 'tools.' || missing.tool,
     case
-      when not counted.is_default and counted.with_scope = 0
-        then format('cannot be called by any user: nobody of the agent''s audience has the scope %s', counted.scope)
-      when counted.audience = 'everyone' and not counted.is_default
-        then format('can be called only in jobs of users with the scope %s (%s now): the default scopes lack it',
-          counted.scope, counted.with_scope)
-      else format('cannot be called in jobs of users without the scope %s (%s now)', counted.scope,
-        counted.without_scope + case when counted.is_default then 0 else counted.by_default end)
+      when bool_and(missing.nobody_has_it)
+        then format('cannot be called by any user: nobody of the agent''s audience has the scope %s', missing.scope)
+      else format('cannot be called in jobs of users without the scope %s (%s now)', missing.scope, sum(missing.account_count))
     end,
-    format('Grant it in the console under Setup, Access, Scopes, to everyone with select public.grant_scopes(null, ''{%s}''), or to one user with select public.grant_scopes(''<user id>'', ''{%s}'').',
-      counted.scope, counted.scope)
-  from counted
-  where counted.without_scope > 0 or not counted.is_default and (counted.audience = 'everyone' or counted.by_default > 0);
+    format('For everyone, write audience: everyone into the tool''s file and push. For some, grant the scope in the console under Setup, Access, Scopes, or with select public.grant_scopes(''<user id>'', ''{%s}'').',
+      missing.scope)
+  from private.missing_scopes(scope_problems.p_agent_id, scope_problems.p_tool_id) as missing
+  group by missing.agent, missing.tool, missing.scope;
 $$;
 comment on function private.scope_problems(uuid, uuid) is
   'The tools of agents (null: of all, or of all agents) that users of the agent cannot use because they lack the scope.';
-revoke all on function private.scope_problems(uuid, uuid) from public;
 
 create function private.secret_problems()
 returns table (kind text, name text, field text, problem text, hint text)
@@ -79,18 +96,31 @@ as $$
     ) as entry
     where tool.is_active and tool.type = 'mcp_server' and jsonb_typeof(entry.value) = 'object'
     union all
+    select 'tool', tool.slug, 'config.oauth.client_secret', tool.config #>> '{oauth,client_secret,secret}'
+    from public.tools as tool
+    where tool.is_active and tool.type = 'mcp_server' and tool.config #> '{oauth,client_secret,secret}' is not null
+    union all
     select 'provider', provider.name, 'api_key_secret_name', provider.api_key_secret_name
     from public.llm_providers as provider
     where provider.is_active and provider.requires_api_key
       and exists (select from public.agents as agent where agent.provider_id = provider.id and agent.is_active)
   )
   select named.kind, named.name, named.field, format('is %s, but Vault has no secret with this name', to_json(named.secret)),
-    format('Store it in the console under Setup, Access, Keys, or with select vault.create_secret(''…'', %L).', named.secret)
+    private.hint_to_store(named.secret)
   from named
-  where not exists (select from vault.secrets as stored where stored.name = named.secret);
+  where not exists (select from vault.secrets as stored where stored.name = named.secret)
+  union all
+  select named.kind, named.name, named.field, format('is %s, whose present value nobody has given to it', to_json(named.secret)),
+    private.hint_to_bind(named.secret)
+  from named
+  where exists (select from vault.secrets as stored where stored.name = named.secret)
+    and exists (
+      select from private.awaited_secrets as awaited
+      where awaited.name = named.secret and substring(awaited.used_by from ' (.*)$') = named.name
+        and private.is_awaited_secret(awaited.used_by, awaited.name)
+    );
 $$;
-comment on function private.secret_problems() is 'Names of secrets in active tools, and in providers of active agents, that Vault does not have.';
-revoke all on function private.secret_problems() from public;
+comment on function private.secret_problems() is 'Names of secrets in active tools, and in providers of active agents, that Vault does not have or that these wait for.';
 
 create function private.tool_name_problems()
 returns table (kind text, name text, field text, problem text, hint text)
@@ -132,7 +162,6 @@ as $$
 $$;
 comment on function private.tool_name_problems() is
   'Names of tools in the rows of agents that the server, once it has listed its tools, does not have, and in rules for approvals that the agent may not call.';
-revoke all on function private.tool_name_problems() from public;
 
 create function private.row_problems()
 returns table (kind text, name text, field text, problem text, hint text)
@@ -182,7 +211,6 @@ as $$
 $$;
 comment on function private.row_problems() is
   'Rows of the registry that are not valid, or that failed when they were last used: written before a check existed, or changed by something else, such as a dropped function or a receiver that is down.';
-revoke all on function private.row_problems() from public;
 
 create function private.price_problems()
 returns table (kind text, name text, field text, problem text, hint text)
@@ -216,7 +244,56 @@ end;
 $$;
 comment on function private.price_problems() is
   'The models of agents that a spending cap or a ceiling of the cost of jobs refuses, because they have no price.';
-revoke all on function private.price_problems() from public;
+
+create function private.cron_problems(p_grace interval default '5 minutes')
+returns table (kind text, name text, field text, problem text, hint text)
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  -- It finds what every wake has missed, and runs each 15 seconds.
+  c_tick constant text := 'supaswarm-tick';
+  v_last_run_at timestamptz;
+begin
+  kind := 'cron job';
+  if to_regclass('cron.job') is null then
+    return query select kind, c_tick, 'command', 'cannot run: the extension pg_cron is missing',
+      'Enable it under Database, Extensions in the dashboard.';
+    return;
+  end if;
+  return query
+    select kind, wanted.name, 'job',
+      case when exists (select from cron.job where job.jobname = wanted.name) then 'is inactive' else 'is missing' end,
+      'Inactive: select cron.alter_job(jobid, active => true) from cron.job where starts_with(jobname, ''supaswarm-''). '
+        'Missing: run its line select cron.schedule(…) of the release''s migration again.'
+    from unnest(array[
+      'supaswarm-delete-auth-events', 'supaswarm-delete-cron-runs', 'supaswarm-delete-old', 'supaswarm-delete-syncs',
+      'supaswarm-delete-webhook-messages', 'supaswarm-drop-partitions', 'supaswarm-export', 'supaswarm-partitions',
+      'supaswarm-quoth-finish-switches', 'supaswarm-quoth-tick', 'supaswarm-schedules', c_tick
+    ]) as wanted (name)
+    where not exists (select from cron.job where job.jobname = wanted.name and job.active);
+
+  v_last_run_at := (
+    select max(run.start_time) from cron.job join cron.job_run_details as run using (jobid) where job.jobname = c_tick
+  );
+  if coalesce(v_last_run_at, '-infinity') < clock_timestamp() - interval '5 minutes'
+    and greatest(pg_postmaster_start_time(), (select max(release.installed_at) from private.releases as release))
+      <= clock_timestamp() - p_grace
+    -- Otherwise runs leave no row.
+    and current_setting('cron.log_run', true) is distinct from 'off'
+  then
+    return query select kind, c_tick, 'command',
+      coalesce('has not run for ' || round(extract(epoch from clock_timestamp() - v_last_run_at)) || ' s', 'has never run'),
+      'It runs each 15 seconds, and first so long after an installation or a start of the database. If it does not, tasks wait: '
+        'let pg_cron read its jobs with select cron.alter_job(jobid, active => true) from cron.job where jobname = ''supaswarm-tick''; '
+        'if that does not help, pg_cron has stopped, so restart the database (hosted: Project Settings, General), then look into '
+        'cron.job_run_details.';
+  end if;
+end;
+$$;
+comment on function private.cron_problems(interval) is
+  'The platform''s cron jobs that are missing or inactive, and the tick if it does not run. Says nothing of the tick for p_grace after an installation, an upgrade or a start of the database.';
 
 create function private.configuration_problems()
 returns table (kind text, name text, field text, problem text, hint text)
@@ -233,15 +310,46 @@ as $$
   select * from private.tool_name_problems()
   union all
   select * from private.price_problems()
+  union all
+  select * from private.cron_problems()
   order by 1, 2, 3;
 $$;
 comment on function private.configuration_problems() is
-  'Everything in the registry that will fail or be missing when a task needs it.';
-revoke all on function private.configuration_problems() from public;
+  'Everything in the registry that will fail or be missing when a task needs it, and cron jobs that do not run.';
 grant execute on function private.configuration_problems() to service_role;
 
+-- What operators see of it --------------------------------------------------------------------------
+
+create table private.acknowledged_problems (
+  kind text not null,
+  name text not null,
+  field text not null,
+  cause text not null,
+  reason text not null check (length(reason) between 1 and 2000),
+  acknowledged_at timestamptz not null default now(),
+  -- No foreign key: the record remains after the account is deleted.
+  acknowledged_by uuid,
+  primary key (kind, name, field, cause)
+);
+comment on table private.acknowledged_problems is
+  'Problems of the configuration that operators know and accept. Those that have ended are deleted by the next operator_acknowledge_problems().';
+comment on column private.acknowledged_problems.cause is 'The problem without its numbers, which change.';
+alter table private.acknowledged_problems enable row level security;
+
+create function private.listed_problems()
+returns table (kind text, name text, field text, problem text, hint text, cause text)
+language sql
+stable
+set search_path = ''
+as $$
+  select listed.*, regexp_replace(listed.problem, '[0-9]+', '#', 'g') from private.configuration_problems() as listed;
+$$;
+comment on function private.listed_problems() is 'configuration_problems() with what identifies an acknowledged one.';
+
 create function private.operator_configuration_problems()
-returns table (kind text, name text, field text, problem text, hint text)
+returns table (
+  kind text, name text, field text, problem text, hint text, acknowledged_at timestamptz, acknowledged_by text, reason text
+)
 language plpgsql
 stable
 security definer
@@ -249,18 +357,25 @@ set search_path = ''
 as $$
 begin
   perform private.assert_operator('list the problems of the configuration');
-  return query select * from private.configuration_problems();
+  return query
+    select listed.kind, listed.name, listed.field, listed.problem, listed.hint,
+      known.acknowledged_at, private.email_of(known.acknowledged_by), known.reason
+    from private.listed_problems() as listed
+    left join private.acknowledged_problems as known using (kind, name, field, cause)
+    order by listed.kind, listed.name, listed.field, listed.problem;
 end;
 $$;
 comment on function private.operator_configuration_problems() is
   'configuration_problems() for operators. Definer: it reads all agents, tools and grants; assert_operator() checks the caller.';
-revoke all on function private.operator_configuration_problems() from public;
 
 create view public.operator_configuration_problems with (security_invoker = true) as
   select * from private.operator_configuration_problems();
 revoke all on public.operator_configuration_problems from anon, authenticated, service_role;
 comment on view public.operator_configuration_problems is
-  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, models without a price under a cap, invalid rows. Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, models without a price under a cap, invalid rows, and cron jobs that do not run. Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+comment on column public.operator_configuration_problems.acknowledged_at is
+  'When an operator acknowledged it with operator_acknowledge_problems(); null: nobody has.';
+comment on column public.operator_configuration_problems.reason is 'Why it is acknowledged.';
 grant execute on function private.operator_configuration_problems() to authenticated, service_role;
 grant select on public.operator_configuration_problems to authenticated, service_role;
 
@@ -285,6 +400,5 @@ end;
 $$;
 comment on function private.warn_of_missing_scope() is
   'Row trigger of agent_tools: warns at once when users of the agent lack the tool''s scope. Definer: the writers may not read the grants.';
-revoke all on function private.warn_of_missing_scope() from public;
 create trigger agent_tools_warn_of_missing_scope after insert or update on public.agent_tools
   for each row execute function private.warn_of_missing_scope();

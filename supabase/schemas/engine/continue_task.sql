@@ -21,7 +21,6 @@ end;
 $$;
 comment on function private.assert_continuable(uuid, public.tasks, jsonb) is
   'Raises TASK_INPUT_INVALID or TASK_NOT_CONTINUABLE. The caller has locked the task.';
-revoke all on function private.assert_continuable(uuid, public.tasks, jsonb) from public;
 
 create function private.close_open_steps(p_task_id uuid)
 returns void
@@ -44,7 +43,6 @@ end;
 $$;
 comment on function private.close_open_steps(uuid) is
   'Ends every open step of an ended task, so that no call of an earlier run starts again.';
-revoke all on function private.close_open_steps(uuid) from public;
 
 create function private.next_free_step(p_task_id uuid)
 returns int
@@ -65,7 +63,6 @@ as $$
   where step.task_id = p_task_id;
 $$;
 comment on function private.next_free_step(uuid) is 'The first step number that the transcript neither uses nor reserves for the calls of its last answer.';
-revoke all on function private.next_free_step(uuid) from public;
 
 create function private.add_message(p_task public.tasks, p_input jsonb)
 returns int
@@ -93,7 +90,6 @@ end;
 $$;
 comment on function private.add_message(public.tasks, jsonb) is
   'Appends a message of the user to a transcript and returns its step. Raises STEPS_EXCEEDED.';
-revoke all on function private.add_message(public.tasks, jsonb) from public;
 
 create function private.continue_task(p_task_id uuid, p_input jsonb, p_after_step int default null)
 returns text
@@ -138,7 +134,6 @@ end;
 $$;
 comment on function private.continue_task(uuid, jsonb, int) is
   'Adds a message to a task that has ended. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
-revoke all on function private.continue_task(uuid, jsonb, int) from public;
 
 create function public.continue_task(p_task_id uuid, p_input jsonb, p_after_step int default null)
 returns text

@@ -33,7 +33,32 @@ begin
 end;
 $$;
 comment on function private.assert_budget_is_valid(jsonb) is 'Raises TASK_BUDGET_INVALID for an unknown cap or an invalid value of a cap.';
-revoke all on function private.assert_budget_is_valid(jsonb) from public;
+
+create function private.is_nested_too_deep(p_value jsonb)
+returns boolean
+language sql
+immutable
+set search_path = ''
+as $$
+  -- MAX_JSON_DEPTH of the functions.
+  select jsonb_path_exists(p_value, 'strict $.**{64} ? (@.type() == "array" || @.type() == "object")');
+$$;
+comment on function private.is_nested_too_deep(jsonb) is
+  'True when a value has more than 64 levels of arrays and objects. Checked wherever a value enters the database, because code that reads it may be recursive, and a text in lines repeats its levels for each value.';
+
+create function private.assert_definition_is_flat(p_attempt text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if private.is_nested_too_deep(p_definition) then
+    perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: it has more than 64 levels of nesting', p_attempt),
+      'Write it with fewer levels.');
+  end if;
+end;
+$$;
+comment on function private.assert_definition_is_flat(text, jsonb) is 'Raises DEFINITION_INVALID for a document of more than 64 levels.';
 
 create function private.is_within_limits(p_value jsonb)
 returns boolean
@@ -42,19 +67,35 @@ immutable
 set search_path = ''
 as $$
 declare
-  v_structure text;
+  c_max_long_numbers constant int := 1000;
+  c_max_values constant int := 70000;
+  v_long_numbers jsonb;
+  v_text text;
 begin
-  if octet_length(p_value::text) > 1048576
-    or jsonb_path_exists(p_value, 'strict $.**{200} ? (@.type() == "array" || @.type() == "object")') then
+  if private.is_nested_too_deep(p_value) then
     return false;
   end if;
-  v_structure := regexp_replace(p_value::text, '"([^"\\]|\\.)*"', '', 'g');
-  return length(v_structure) - length(replace(v_structure, ',', '')) < 70000;
+  -- The text of a number has no exponent: "1e131000" becomes 131,001 digits.
+  v_long_numbers := jsonb_path_query_array(
+    p_value, 'strict $.** ? (@ > 1e40 || @ < -1e40 || @ < 1e-40 && @ > -1e-40 && @ != 0)');
+  if jsonb_array_length(v_long_numbers) > c_max_long_numbers
+    or jsonb_path_exists(v_long_numbers, '$[*] ? (@ > 1e309 || @ < -1e309 || @ < 1e-324 && @ > -1e-324)')
+  then
+    return false;
+  end if;
+  v_text := p_value::text;
+  if octet_length(v_text) > 1048576 then
+    return false;
+  end if;
+  -- Commas in texts count only where there are so many.
+  if length(v_text) - length(replace(v_text, ',', '')) >= c_max_values then
+    v_text := regexp_replace(v_text, '"([^"\\]|\\.)*"', '', 'g');
+  end if;
+  return length(v_text) - length(replace(v_text, ',', '')) < c_max_values;
 end;
 $$;
 comment on function private.is_within_limits(jsonb) is
-  'True when a value has at most 1 MiB, 200 levels and 70,000 values, the limits of the edge functions'' endpoints (REQUEST_LIMITS). Used for values that callers send over the REST API, which does not check these limits.';
-revoke all on function private.is_within_limits(jsonb) from public;
+  'True when a value has at most 1 MiB, 64 levels, 70,000 values and 1,000 numbers of more than 40 digits, none of which a program cannot hold: the limits of the edge functions'' endpoints (REQUEST_LIMITS). Used for values that callers send over the REST API, which does not check these limits.';
 
 create function private.cap(p_budget jsonb, p_name text, p_default numeric)
 returns numeric
@@ -67,7 +108,6 @@ begin
 end;
 $$;
 comment on function private.cap(jsonb, text, numeric) is 'A cap of a job: the value in its budget, null when the budget removes the cap, else the default.';
-revoke all on function private.cap(jsonb, text, numeric) from public;
 
 create function private.nearest_agents(p_slug text, p_user_id uuid)
 returns text
@@ -83,7 +123,6 @@ as $$
 $$;
 comment on function private.nearest_agents(text, uuid) is
   'Up to three slugs similar to a mistyped one, best match first, of agents that the user may use; null when none is similar.';
-revoke all on function private.nearest_agents(text, uuid) from public;
 
 create function private.active_agent(p_slug text, p_user_id uuid, p_attempt text default 'create the task')
 returns public.agents
@@ -113,7 +152,6 @@ end;
 $$;
 comment on function private.active_agent(text, uuid, text) is
   'The active agent with this slug that the user (null: the service) may use. p_attempt completes the sentence "Cannot …". Raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
-revoke all on function private.active_agent(text, uuid, text) from public;
 
 create function private.log_line(p_text text)
 returns text
@@ -125,7 +163,6 @@ begin
 end;
 $$;
 comment on function private.log_line(text) is 'A line for tasks.logs: the time and the text.';
-revoke all on function private.log_line(text) from public;
 
 create function private.assert_task_is_valid(p_input jsonb, p_priority text, p_run_after timestamptz)
 returns void
@@ -151,7 +188,27 @@ begin
 end;
 $$;
 comment on function private.assert_task_is_valid(jsonb, text, timestamptz) is 'Raises TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID.';
-revoke all on function private.assert_task_is_valid(jsonb, text, timestamptz) from public;
+
+create function private.input_problem(p_agent public.agents, p_input jsonb)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if p_agent.input_schema is null then
+    return null;
+  end if;
+  return private.schema_problem(p_agent.input_schema, case
+    -- Every agent accepts files.
+    when jsonb_typeof(p_input) = 'object' and not coalesce(p_agent.input_schema -> 'properties' ? 'files', false)
+      then p_input - 'files'
+    else p_input
+  end, 'input', false);
+end;
+$$;
+comment on function private.input_problem(public.agents, jsonb) is
+  'Why an input does not match the agent''s input_schema; null when nothing is found. An early check of what SQL can check: the functions check the whole schema before they create a task or a subtask, and the worker does before the first model call of every job.';
 
 create function private.assert_input_fits(p_agent public.agents, p_input jsonb)
 returns void
@@ -160,13 +217,7 @@ stable
 set search_path = ''
 as $$
 declare
-  -- Every agent accepts files.
-  v_input constant jsonb := case
-    when jsonb_typeof(p_input) = 'object' and not coalesce(p_agent.input_schema -> 'properties' ? 'files', false)
-      then p_input - 'files'
-    else p_input
-  end;
-  v_problem constant text := private.schema_problem(p_agent.input_schema, v_input, 'input', false);
+  v_problem constant text := private.input_problem(p_agent, p_input);
 begin
   if v_problem is not null then
     perform private.raise_error('TASK_INPUT_INVALID',
@@ -176,8 +227,7 @@ begin
 end;
 $$;
 comment on function private.assert_input_fits(public.agents, jsonb) is
-  'Raises TASK_INPUT_INVALID for an input that does not match the agent''s input_schema.';
-revoke all on function private.assert_input_fits(public.agents, jsonb) from public;
+  'Raises TASK_INPUT_INVALID for an input of which input_problem() finds that it does not match the agent''s input_schema.';
 
 create function private.lower_budget(p_first jsonb, p_second jsonb)
 returns jsonb
@@ -193,7 +243,6 @@ as $$
 $$;
 comment on function private.lower_budget(jsonb, jsonb) is
   'Two budgets together: of a cap that both have, the lower one. A null in the second removes no cap of the first.';
-revoke all on function private.lower_budget(jsonb, jsonb) from public;
 
 create function private.agent_fact(p_slug text, p_revision int, p_changes jsonb)
 returns jsonb
@@ -212,7 +261,6 @@ begin
 end;
 $$;
 comment on function private.agent_fact(text, int, jsonb) is 'The beginning of an event about a new task: {agent, revision}, and agent_changes, the names of what the job changes.';
-revoke all on function private.agent_fact(text, int, jsonb) from public;
 
 create function private.create_task(
   p_agent text,
@@ -320,4 +368,3 @@ end;
 $$;
 comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) is
   'Creates a master task; the returned status is always pending. A repeated idempotency key of the same owner returns the existing task. p_agent_changes, as resolved_agent_changes() takes them, apply to this job alone; callers check who may give them. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND, TASK_INPUT_INVALID, OUTPUT_SCHEMA_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by request_task() and create_scheduled_job().';
-revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int, jsonb) from public;

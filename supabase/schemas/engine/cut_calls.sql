@@ -15,7 +15,6 @@ begin
 end;
 $$;
 comment on function private.is_calling_model(uuid) is 'True while a model call of the task is running.';
-revoke all on function private.is_calling_model(uuid) from public;
 
 create function private.key_source_of(p_user_id uuid, p_provider_id uuid)
 returns text
@@ -34,7 +33,6 @@ begin
 end;
 $$;
 comment on function private.key_source_of(uuid, uuid) is 'Whose API key most likely paid for a call, when the call itself did not report it.';
-revoke all on function private.key_source_of(uuid, uuid) from public;
 
 create function private.utf16_length(p_text text)
 returns int
@@ -45,7 +43,6 @@ as $$
   select length(p_text) + regexp_count(p_text, '[\U00010000-\U0010FFFF]');
 $$;
 comment on function private.utf16_length(text) is 'The number of UTF-16 code units of a text, in which model.delta counts.';
-revoke all on function private.utf16_length(text) from public;
 
 create function private.cut_text(p_task_id uuid, p_seq int, p_since timestamptz)
 returns text
@@ -76,7 +73,6 @@ end;
 $$;
 comment on function private.cut_text(uuid, int, timestamptz) is
   'The text that a model call has streamed since it began, from the messages that were sent; null for none.';
-revoke all on function private.cut_text(uuid, int, timestamptz) from public;
 
 create function private.book_cut_call(p_task_id uuid, p_cut_call jsonb)
 returns void
@@ -123,7 +119,6 @@ end;
 $$;
 comment on function private.book_cut_call(uuid, jsonb) is
   'Records the estimated usage {seq, input_tokens, output_tokens, text} of a model call whose answer is lost, also on the task and its job, and emits model.interrupted. Keeps the text that had arrived as the output of the step, until the call is repeated. The caller holds the task.';
-revoke all on function private.book_cut_call(uuid, jsonb) from public;
 
 create function private.record_cut_call(p_task_id uuid, p_cut_call jsonb)
 returns void
@@ -136,7 +131,7 @@ begin
   set interruptions = interruptions + 1
   where task_id = p_task_id and seq = (p_cut_call ->> 'seq')::int and kind = 'model' and state = 'started';
   -- Once more beside others, without streaming, which costs less CPU; then alone.
-  update public.tasks set works_alone = true
+  update public.tasks set runs_exclusively = true
   where id = p_task_id and finished_at is null and exists (
     select from public.task_steps
     where task_id = p_task_id and kind = 'model' and state = 'started' and interruptions > 1
@@ -145,7 +140,6 @@ end;
 $$;
 comment on function private.record_cut_call(uuid, jsonb) is
   'Records a model call that ended with its worker. After the second time, the next call of the step runs alone in a worker. The caller holds the task.';
-revoke all on function private.record_cut_call(uuid, jsonb) from public;
 
 create function private.lose_call(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_cut_call jsonb)
 returns void
@@ -159,7 +153,6 @@ end;
 $$;
 comment on function private.lose_call(uuid, bigint, int, jsonb) is
   'Records a model call that its worker gave up because it was cancelled, timed out or returned an unreadable answer. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.lose_call(uuid, bigint, int, jsonb) from public;
 
 create function private.estimated_cut_call(p_task public.tasks, p_ended_at timestamptz)
 returns jsonb
@@ -202,7 +195,6 @@ end;
 $$;
 comment on function private.estimated_cut_call(public.tasks, timestamptz) is
   'Estimates what the running model call of a task had used by p_ended_at, the last heartbeat of its worker.';
-revoke all on function private.estimated_cut_call(public.tasks, timestamptz) from public;
 
 create function private.return_expired_task(p_task_id uuid)
 returns boolean
@@ -232,8 +224,7 @@ begin
 end;
 $$;
 comment on function private.return_expired_task(uuid) is
-  'Returns a task whose worker died to its place in the line, and records the model call that was running. False when it is not to be returned or is busy.';
-revoke all on function private.return_expired_task(uuid) from public;
+  'Returns a task whose worker died to its original queue position, and records the model call that was running. False when it is not to be returned or is busy.';
 
 create function private.return_expired_tasks(p_except_worker_id text default null)
 returns int
@@ -261,4 +252,3 @@ end;
 $$;
 comment on function private.return_expired_tasks(text) is
   'Returns the tasks of dead workers to the lines. Called by the reconciler and by every heartbeat, whose own worker is alive.';
-revoke all on function private.return_expired_tasks(text) from public;

@@ -10,7 +10,6 @@ as $$
   select '{tool,skill,agent,schedule,webhook,alert}'::text[];
 $$;
 comment on function private.definition_kinds() is 'The kinds of definitions, in the order in which they refer to each other.';
-revoke all on function private.definition_kinds() from public;
 
 create function private.without_nulls(p_object jsonb)
 returns jsonb
@@ -23,7 +22,6 @@ as $$
   where value <> 'null';
 $$;
 comment on function private.without_nulls(jsonb) is 'An object without its own members that are null; unlike jsonb_strip_nulls(), inner values stay.';
-revoke all on function private.without_nulls(jsonb) from public;
 
 create function private.agent_definition(p_agent public.agents)
 returns jsonb
@@ -40,6 +38,7 @@ as $$
     'temperature', agent.temperature,
     'max_tokens', agent.max_tokens,
     'max_turns', agent.max_turns,
+    'max_continuations', nullif(agent.max_continuations, 3),
     'reasoning_effort', agent.reasoning_effort,
     'provider_tools', nullif(to_jsonb(agent.provider_tools), '[]'),
     'input_schema', agent.input_schema,
@@ -92,7 +91,6 @@ as $$
 $$;
 comment on function private.agent_definition(public.agents) is
   'An agent as one document: its row, and its tools, skills, handoffs, fallbacks, guardrails and the approvals for everyone. Defaults are missing.';
-revoke all on function private.agent_definition(public.agents) from public;
 
 create function private.credential_definition(p_tool public.tools)
 returns jsonb
@@ -109,7 +107,6 @@ as $$
 $$;
 comment on function private.credential_definition(public.tools) is
   'The member credential of a tool''s or server''s document; null when it has none.';
-revoke all on function private.credential_definition(public.tools) from public;
 
 create function private.definitions()
 returns table (kind text, slug text, definition jsonb)
@@ -126,6 +123,7 @@ as $$
     'config', tool.config,
     'credential', private.credential_definition(tool),
     'data_flows', tool.data_flows,
+    'audience', nullif(tool.audience, 'granted'),
     'is_active', nullif(tool.is_active, true)
   ))
   from public.tools as tool
@@ -177,7 +175,6 @@ as $$
 $$;
 comment on function private.definitions() is
   'The definitions of the registry: agents, HTTP and function tools, skills, alerts, and the schedules and webhooks of the service, which have names. MCP servers are those of external-mcps.yaml.';
-revoke all on function private.definitions() from public;
 
 -- Writing -----------------------------------------------------------------------------------------
 
@@ -216,7 +213,6 @@ end;
 $$;
 comment on function private.id_of(text, text, text) is
   'The id of the provider, tool, skill or agent with this name. Raises PROVIDER_NOT_FOUND, TOOL_NOT_FOUND, SKILL_NOT_FOUND or AGENT_NOT_FOUND with the nearest names; p_attempt completes the sentence "Cannot …".';
-revoke all on function private.id_of(text, text, text) from public;
 
 create function private.write_agent_row(p_slug text, p_definition jsonb)
 returns void
@@ -225,7 +221,7 @@ set search_path = ''
 as $$
 begin
   insert into public.agents as agent (
-    slug, name, description, system_prompt, provider_id, model, temperature, max_tokens, max_turns, reasoning_effort,
+    slug, name, description, system_prompt, provider_id, model, temperature, max_tokens, max_turns, max_continuations, reasoning_effort,
     provider_tools, input_schema, output_schema, must_complete, budget, audience, is_active, may_hand_off
   )
   values (
@@ -239,6 +235,7 @@ begin
     (p_definition ->> 'temperature')::numeric,
     (p_definition ->> 'max_tokens')::int,
     (p_definition ->> 'max_turns')::int,
+    coalesce((p_definition ->> 'max_continuations')::int, 3),
     p_definition ->> 'reasoning_effort',
     coalesce(private.texts_of(p_definition -> 'provider_tools'), '{}'),
     p_definition -> 'input_schema',
@@ -252,7 +249,7 @@ begin
   on conflict (slug) do update set
     name = excluded.name, description = excluded.description, system_prompt = excluded.system_prompt,
     provider_id = excluded.provider_id, model = excluded.model, temperature = excluded.temperature,
-    max_tokens = excluded.max_tokens, max_turns = excluded.max_turns, reasoning_effort = excluded.reasoning_effort,
+    max_tokens = excluded.max_tokens, max_turns = excluded.max_turns, max_continuations = excluded.max_continuations, reasoning_effort = excluded.reasoning_effort,
     provider_tools = excluded.provider_tools, input_schema = excluded.input_schema, output_schema = excluded.output_schema,
     must_complete = excluded.must_complete, budget = excluded.budget, audience = excluded.audience,
     is_active = excluded.is_active, may_hand_off = excluded.may_hand_off
@@ -261,7 +258,6 @@ begin
 end;
 $$;
 comment on function private.write_agent_row(text, jsonb) is 'Writes the row of an agent from its definition, before what the agent refers to.';
-revoke all on function private.write_agent_row(text, jsonb) from public;
 
 create function private.write_agent_parts(p_slug text, p_definition jsonb)
 returns void
@@ -318,7 +314,6 @@ end;
 $$;
 comment on function private.write_agent_parts(text, jsonb) is
   'Writes what an agent refers to from its definition: handoffs, fallbacks, skills, tools, guardrails and the approvals for everyone. Raises the codes of id_of(), APPROVAL_RULE_INVALID.';
-revoke all on function private.write_agent_parts(text, jsonb) from public;
 
 create function private.write_tool(p_slug text, p_definition jsonb)
 returns void
@@ -339,7 +334,7 @@ begin
   end if;
   insert into public.tools as tool (
     slug, name, type, description, config, credential_secret_name, credential_type, credential_description,
-    credential_audience, data_flows, is_active
+    credential_audience, data_flows, audience, is_active
   )
   values (
     p_slug, coalesce(p_definition ->> 'display_name', p_slug),
@@ -347,18 +342,17 @@ begin
     p_definition ->> 'description', coalesce(p_definition -> 'config', '{}'),
     p_definition #>> '{credential,secret}', p_definition #>> '{credential,type}', p_definition #>> '{credential,description}',
     coalesce(p_definition #>> '{credential,audience}', 'everyone'), p_definition -> 'data_flows',
-    coalesce((p_definition ->> 'is_active')::boolean, true)
+    coalesce(p_definition ->> 'audience', 'granted'), coalesce((p_definition ->> 'is_active')::boolean, true)
   )
   on conflict (slug) do update set
     name = excluded.name, type = excluded.type, description = excluded.description, config = excluded.config,
     credential_secret_name = excluded.credential_secret_name, credential_type = excluded.credential_type,
     credential_description = excluded.credential_description, credential_audience = excluded.credential_audience,
-    data_flows = excluded.data_flows, is_active = excluded.is_active
+    data_flows = excluded.data_flows, audience = excluded.audience, is_active = excluded.is_active
   where to_jsonb(tool) - '{id,created_at}'::text[] is distinct from to_jsonb(excluded) - '{id,created_at}'::text[];
 end;
 $$;
 comment on function private.write_tool(text, jsonb) is 'Writes an HTTP or function tool from its definition. Raises DEFINITION_INVALID for a server, TOOL_CONFIG_INVALID.';
-revoke all on function private.write_tool(text, jsonb) from public;
 
 create function private.write_skill(p_skill_id text, p_definition jsonb)
 returns void
@@ -379,7 +373,6 @@ begin
 end;
 $$;
 comment on function private.write_skill(text, jsonb) is 'Writes a skill from its definition. Raises SKILL_INVALID.';
-revoke all on function private.write_skill(text, jsonb) from public;
 
 create function private.write_schedule(p_name text, p_definition jsonb)
 returns void
@@ -407,7 +400,6 @@ end;
 $$;
 comment on function private.write_schedule(text, jsonb) is
   'Writes a schedule of the service from its definition; its name identifies it. Raises what check_schedule() raises.';
-revoke all on function private.write_schedule(text, jsonb) from public;
 
 create function private.write_webhook(p_name text, p_definition jsonb)
 returns void
@@ -432,7 +424,6 @@ end;
 $$;
 comment on function private.write_webhook(text, jsonb) is
   'Writes a webhook of the service from its definition; its name identifies it. Raises WEBHOOK_INVALID.';
-revoke all on function private.write_webhook(text, jsonb) from public;
 
 create function private.write_alert(p_name text, p_definition jsonb)
 returns void
@@ -453,4 +444,3 @@ end;
 $$;
 comment on function private.write_alert(text, jsonb) is
   'Writes an alert from its definition; what it measured stays. Raises ALERT_INVALID, AGENT_NOT_FOUND.';
-revoke all on function private.write_alert(text, jsonb) from public;

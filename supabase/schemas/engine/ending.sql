@@ -15,7 +15,6 @@ end;
 $$;
 comment on function private.lock_job(uuid) is
   'Serializes operations that change the structure of a job or read all of it, until the transaction ends: spawn, park, finish, cancel, review, retry, fork, retention.';
-revoke all on function private.lock_job(uuid) from public;
 
 create function private.try_lock_job(p_master_task_id uuid)
 returns boolean
@@ -27,7 +26,6 @@ begin
 end;
 $$;
 comment on function private.try_lock_job(uuid) is 'lock_job() without waiting: false when another session has the lock.';
-revoke all on function private.try_lock_job(uuid) from public;
 
 create function private.lock_job_of(p_task_id uuid)
 returns void
@@ -39,7 +37,6 @@ begin
 end;
 $$;
 comment on function private.lock_job_of(uuid) is 'Locks the job that a task belongs to.';
-revoke all on function private.lock_job_of(uuid) from public;
 
 create function private.report_to_parent(p_child public.tasks, p_output_reference jsonb)
 returns void
@@ -88,7 +85,6 @@ end;
 $$;
 comment on function private.report_to_parent(public.tasks, jsonb) is
   'Writes the result of an ended child to the parent''s step, decrements pending_children and queues the parent when it reaches zero. The caller holds the job''s lock.';
-revoke all on function private.report_to_parent(public.tasks, jsonb) from public;
 
 create function private.cancelled_error()
 returns jsonb
@@ -101,7 +97,6 @@ begin
 end;
 $$;
 comment on function private.cancelled_error() is 'The error of a cancelled task.';
-revoke all on function private.cancelled_error() from public;
 
 create function private.by_operator(p_reason text)
 returns jsonb
@@ -115,7 +110,6 @@ end;
 $$;
 comment on function private.by_operator(text) is
   'The part of an event''s payload that says that an operator acted, and why; empty without a reason, because operators always give one.';
-revoke all on function private.by_operator(text) from public;
 
 create function private.end_task(
   p_task_id uuid, p_status text, p_output jsonb default null, p_error jsonb default null,
@@ -166,7 +160,6 @@ end;
 $$;
 comment on function private.end_task(uuid, text, jsonb, jsonb, jsonb) is
   'Enters a terminal state; returns false when the task had already ended. The caller holds the job''s lock.';
-revoke all on function private.end_task(uuid, text, jsonb, jsonb, jsonb) from public;
 
 create function private.end_waiting_as_cancelled(p_task_ids uuid[])
 returns void
@@ -222,7 +215,6 @@ end;
 $$;
 comment on function private.end_waiting_as_cancelled(uuid[]) is
   'Does what end_task() does for many waiting tasks, with one statement for each part. No parent needs a wake: each is one of these tasks, is marked as cancelled, or has ended. The caller holds the job''s lock and the tasks.';
-revoke all on function private.end_waiting_as_cancelled(uuid[]) from public;
 
 create function private.cancel_tasks(p_task_ids uuid[], p_reason text default null)
 returns int
@@ -251,7 +243,6 @@ end;
 $$;
 comment on function private.cancel_tasks(uuid[], text) is
   'Ends those of the tasks that wait, marks those that run, and returns how many of both. p_reason: why an operator cancels. The list must include all waiting descendants of each task. The caller holds the job''s lock.';
-revoke all on function private.cancel_tasks(uuid[], text) from public;
 
 create function private.cancel_descendants(p_task_id uuid)
 returns void
@@ -276,7 +267,6 @@ end;
 $$;
 comment on function private.cancel_descendants(uuid) is
   'Cancels all descendants of a task that ends. The caller holds the job''s lock.';
-revoke all on function private.cancel_descendants(uuid) from public;
 
 create function private.hold_or_cancel(p_task_id uuid, p_epoch bigint)
 returns public.tasks
@@ -297,4 +287,3 @@ end;
 $$;
 comment on function private.hold_or_cancel(uuid, bigint) is
   'The first step of every function that ends a worker''s hold on a task: locks the job and returns the task. When the task was to be cancelled, cancels it and returns null. Raises LEASE_LOST.';
-revoke all on function private.hold_or_cancel(uuid, bigint) from public;

@@ -92,7 +92,6 @@ end;
 $$;
 comment on function private.begin_eval_run(text, uuid, jsonb) is
   'Begins a run of an agent''s tests with jobs of this user, who may create jobs with these changes of the agent until the run ends. Raises AGENT_NOT_FOUND, AGENT_CHANGES_INVALID, PROVIDER_NOT_FOUND.';
-revoke all on function private.begin_eval_run(text, uuid, jsonb) from public;
 
 create function private.is_change_of_eval_run(p_user_id uuid, p_request jsonb)
 returns boolean
@@ -115,7 +114,6 @@ end;
 $$;
 comment on function private.is_change_of_eval_run(uuid, jsonb) is
   'True when a request for a task changes the agent as an eval run of this user does, which only the service begins.';
-revoke all on function private.is_change_of_eval_run(uuid, jsonb) from public;
 
 create function private.record_eval_result(p_run_id uuid, p_result jsonb)
 returns void
@@ -138,7 +136,6 @@ as $$
 $$;
 comment on function private.record_eval_result(uuid, jsonb) is
   'Records the result of one job, an object with the columns of eval_results.';
-revoke all on function private.record_eval_result(uuid, jsonb) from public;
 
 create function private.end_eval_run(p_run_id uuid)
 returns public.eval_runs
@@ -160,7 +157,6 @@ as $$
 $$;
 comment on function private.end_eval_run(uuid) is
   'Ends a run whose jobs all have results, and records which models answered. No row for a run that has ended.';
-revoke all on function private.end_eval_run(uuid) from public;
 
 -- For operators -----------------------------------------------------------------------------------
 
@@ -178,7 +174,6 @@ end;
 $$;
 comment on function private.operator_eval_runs() is
   'The eval runs of all users, for operators. Definer: rows of other users are hidden; assert_operator() checks the caller.';
-revoke all on function private.operator_eval_runs() from public;
 create view public.operator_eval_runs with (security_invoker = true) as select * from private.operator_eval_runs();
 revoke all on public.operator_eval_runs from anon, authenticated, service_role;
 comment on view public.operator_eval_runs is
@@ -201,7 +196,6 @@ end;
 $$;
 comment on function private.operator_eval_results(uuid) is
   'See public.operator_eval_results(). Definer: rows of other users are hidden; assert_operator() checks the caller.';
-revoke all on function private.operator_eval_results(uuid) from public;
 
 create function public.operator_eval_results(p_run_id uuid)
 returns setof public.eval_results

@@ -30,7 +30,6 @@ end;
 $$;
 comment on function private.emit_events(private.task_event[]) is
   'Appends events to the traces of tasks in the order of the array, without the top-level fields that are null. One statement, so that one broadcast sends them all. The caller has locked the tasks.';
-revoke all on function private.emit_events(private.task_event[]) from public;
 
 create function private.emit_event(p_task_id uuid, p_master_task_id uuid, p_type text, p_payload jsonb default '{}')
 returns void
@@ -42,7 +41,6 @@ begin
 end;
 $$;
 comment on function private.emit_event(uuid, uuid, text, jsonb) is 'Appends an event to a task''s trace.';
-revoke all on function private.emit_event(uuid, uuid, text, jsonb) from public;
 
 create function private.send_messages(p_topics text[], p_events text[], p_payloads jsonb[])
 returns void
@@ -70,7 +68,6 @@ end;
 $$;
 comment on function private.send_messages(text[], text[], jsonb[]) is
   'Sends messages to private channels, in the order of the arrays. Never raises: a failed broadcast must not roll back a change. The caller has checked can_broadcast().';
-revoke all on function private.send_messages(text[], text[], jsonb[]) from public;
 
 create function private.status_after(p_type text, p_data jsonb)
 returns text
@@ -94,7 +91,6 @@ end;
 $$;
 comment on function private.status_after(text, jsonb) is
   'The status of a task after an event of its trace, or null when the event does not change the status.';
-revoke all on function private.status_after(text, jsonb) from public;
 
 create function private.broadcast_to_owners(
   p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[]
@@ -138,7 +134,6 @@ end;
 $$;
 comment on function private.broadcast_to_owners(uuid[], uuid[], text[], jsonb[]) is
   'Sends to the owners'' own channels that are joined what a job list and an inbox need: job.changed when the status of a job changes, once per statement, and the reviews of all its tasks. The arrays hold events of master tasks with a type task.*, and events of reviews. The caller has checked can_broadcast().';
-revoke all on function private.broadcast_to_owners(uuid[], uuid[], text[], jsonb[]) from public;
 
 create function private.event_data(p_task_id uuid, p_type text, p_payload jsonb)
 returns jsonb
@@ -163,6 +158,9 @@ begin
           case when p_type <> 'tool.started' then step.output -> 'text' end),
         ('reasoning', case when p_type = 'model.completed' then step.output -> 'reasoning' end),
         ('tool_calls', case when p_type = 'model.completed' then step.output -> 'tool_calls' end),
+        ('finish_reason', case when p_type = 'model.completed' and step.output ->> 'finish_reason' = any ('{length,refused}')
+          then step.output -> 'finish_reason' end),
+        ('cut_at_tokens', case when p_type = 'model.completed' then step.output -> 'cut_at_tokens' end),
         ('provider_tool_calls', case when p_type = 'model.completed' then step.output -> 'provider_tool_calls' end),
         ('usage', case when p_type = 'model.completed' then step.usage end)
     ) as field (key, value)
@@ -173,7 +171,6 @@ end;
 $$;
 comment on function private.event_data(uuid, text, jsonb) is
   'The data of an event: the payload of its row, and what only the step has, such as the text of an answer, the arguments of a call or the output of a task that is its last answer.';
-revoke all on function private.event_data(uuid, text, jsonb) from public;
 
 create function private.output_of_event(p_task_id uuid, p_output jsonb)
 returns jsonb
@@ -197,7 +194,6 @@ end;
 $$;
 comment on function private.output_of_event(uuid, jsonb) is
   'What the event task.completed stores of the output of a task: the step whose text it is, for event_data(), or the output.';
-revoke all on function private.output_of_event(uuid, jsonb) from public;
 
 create function private.event_message(
   p_id bigint, p_task_id uuid, p_master_task_id uuid, p_at timestamptz, p_payload jsonb
@@ -229,7 +225,6 @@ end;
 $$;
 comment on function private.event_message(bigint, uuid, uuid, timestamptz, jsonb) is
   'The broadcast message for an event of a task''s trace. p_payload is the event''s data.';
-revoke all on function private.event_message(bigint, uuid, uuid, timestamptz, jsonb) from public;
 
 create function private.broadcast_task_events()
 returns trigger
@@ -297,7 +292,6 @@ end;
 $$;
 comment on function private.broadcast_task_events() is
   'Statement trigger: broadcasts the new events to the channels of their tasks, their jobs and the jobs'' owners that are joined. Definer, because clients may not write to realtime.messages.';
-revoke all on function private.broadcast_task_events() from public;
 
 create trigger task_events_broadcast after insert on public.task_events
   referencing new table as written
@@ -317,7 +311,6 @@ end;
 $$;
 comment on function private.task_id_of_channel(text) is
   'The task whose channel, or whose job''s channel, has this topic; null for any other topic.';
-revoke all on function private.task_id_of_channel(text) from public;
 grant execute on function private.task_id_of_channel(text) to authenticated;
 
 create function private.is_own_channel(p_topic text)
@@ -336,7 +329,6 @@ as $$
 $$;
 comment on function private.is_own_channel(text) is
   'True when the topic is the caller''s own channel, or the channel of a task or master task that the caller owns. An OAuth client needs the scope swarm:run.';
-revoke all on function private.is_own_channel(text) from public;
 grant execute on function private.is_own_channel(text) to authenticated;
 
 create function private.join_channel(p_topic text)
@@ -355,7 +347,6 @@ end;
 $$;
 comment on function private.join_channel(text) is
   'True when the caller may join the channel. Records that a client has joined, so that messages are sent to it. Realtime calls it when a client joins and again with each new token. Definer, because clients may not write this record.';
-revoke all on function private.join_channel(text) from public;
 grant execute on function private.join_channel(text) to authenticated;
 
 create policy "owners receive the broadcasts of their tasks" on realtime.messages

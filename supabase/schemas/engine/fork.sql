@@ -35,7 +35,6 @@ end;
 $$;
 comment on function private.assert_fork_point(uuid, int) is
   'Raises FORK_POINT_INVALID unless every step before p_from_seq has its result.';
-revoke all on function private.assert_fork_point(uuid, int) from public;
 
 create function private.saved_data_before(p_task public.tasks, p_from_seq int)
 returns jsonb
@@ -56,7 +55,6 @@ as $$
 $$;
 comment on function private.saved_data_before(public.tasks, int) is
   'The intermediate data of a task as it was before a step.';
-revoke all on function private.saved_data_before(public.tasks, int) from public;
 
 create function private.budget_left(p_master public.tasks)
 returns jsonb
@@ -92,7 +90,6 @@ end;
 $$;
 comment on function private.budget_left(public.tasks) is
   'What remains of the budget that a job and its forks share, for one more fork: tokens, cost and tasks minus what they have spent. Steps, depth and wall time count separately for each job. Raises BUDGET_EXCEEDED when a cap is used up.';
-revoke all on function private.budget_left(public.tasks) from public;
 
 create function private.assert_task_input(p_attempt text, p_input jsonb)
 returns void
@@ -107,14 +104,13 @@ begin
   end if;
   if not private.is_within_limits(p_input) then
     perform private.raise_error('TASK_INPUT_INVALID',
-      format('Cannot %s: the input is larger than 1 MiB, 200 levels or 70,000 values', p_attempt),
+      format('Cannot %s: the input is larger than 1 MiB, 64 levels or 70,000 values, or has a number that programs cannot read', p_attempt),
       'Send less, or store it as a file or document and name that.');
   end if;
 end;
 $$;
 comment on function private.assert_task_input(text, jsonb) is
   'Raises TASK_INPUT_INVALID unless the input is an object or a non-empty text within the size limits of is_within_limits().';
-revoke all on function private.assert_task_input(text, jsonb) from public;
 
 create function private.raise_fork_changes_invalid(p_problem text, p_hint text)
 returns void
@@ -127,7 +123,6 @@ begin
 end;
 $$;
 comment on function private.raise_fork_changes_invalid(text, text) is 'Raises FORK_CHANGES_INVALID.';
-revoke all on function private.raise_fork_changes_invalid(text, text) from public;
 
 create function private.turn_of_call(p_task_id uuid, p_seq int)
 returns int
@@ -148,7 +143,6 @@ as $$
 $$;
 comment on function private.turn_of_call(uuid, int) is
   'The number of the model''s answer that requested the call p_seq; null when that step is not a call.';
-revoke all on function private.turn_of_call(uuid, int) from public;
 
 create function private.assert_fork_changes(p_task_id uuid, p_from_seq int, p_changes jsonb)
 returns void
@@ -188,7 +182,7 @@ begin
     end if;
   end if;
   if not private.is_within_limits(p_changes) then
-    perform private.raise_fork_changes_invalid('the changes are larger than 1 MiB, 200 levels or 70,000 values', 'Send less.');
+    perform private.raise_fork_changes_invalid('the changes are larger than 1 MiB, 64 levels or 70,000 values, or have a number that programs cannot read', 'Send less.');
   end if;
   if (p_changes ? 'arguments' or p_changes ? 'answer') and private.turn_of_call(p_task_id, p_from_seq) is null then
     perform private.raise_fork_changes_invalid(format('step %s is not a call of the model', p_from_seq),
@@ -214,7 +208,6 @@ end;
 $$;
 comment on function private.assert_fork_changes(uuid, int, jsonb) is
   'Raises FORK_CHANGES_INVALID or TASK_INPUT_INVALID unless a fork from that step can have these changes.';
-revoke all on function private.assert_fork_changes(uuid, int, jsonb) from public;
 
 create function private.given_answer(p_step public.task_steps, p_answer jsonb)
 returns jsonb
@@ -225,7 +218,7 @@ as $$
 begin
   return case
     when p_step.kind = 'tool' then jsonb_build_object(
-      'text', case jsonb_typeof(p_answer) when 'string' then p_answer #>> '{}' else jsonb_pretty(p_answer) end,
+      'text', case jsonb_typeof(p_answer) when 'string' then p_answer #>> '{}' else p_answer::text end,
       'is_error', false,
       -- As the result of a tool, it reaches the model fenced as data.
       'execution_id', null
@@ -243,7 +236,6 @@ end;
 $$;
 comment on function private.given_answer(public.task_steps, jsonb) is
   'The output of a step for an answer that a person gives instead of a tool, a subtask or a reviewer.';
-revoke all on function private.given_answer(public.task_steps, jsonb) from public;
 
 create function private.copy_steps(p_task_id uuid, p_from_seq int, p_changes jsonb, p_fork_id uuid)
 returns void
@@ -256,9 +248,14 @@ as $$
   )
   select p_fork_id, step.seq, step.kind, step.state, step.name, step.call_id, step.input,
     case when p_changes ? 'arguments' and step.seq = private.turn_of_call(p_task_id, p_from_seq)
-      -- Drop the provider's own data, because it repeats the arguments.
+      -- Drop the provider's own data, because it repeats the arguments. A call of a cut turn is whole now; those
+      -- after it were not made and are not whole.
       then jsonb_set(
-        step.output - 'provider_data',
+        case when step.output ->> 'finish_reason' = 'length' then step.output - 'cut_at_tokens' || jsonb_build_object(
+          'finish_reason', 'tool_calls',
+          'tool_calls', jsonb_path_query_array(
+            step.output, '$.tool_calls[0 to $last]', jsonb_build_object('last', p_from_seq - step.seq - 1)))
+          else step.output end - 'provider_data',
         array['tool_calls', (p_from_seq - step.seq - 1)::text],
         (step.output #> array['tool_calls', (p_from_seq - step.seq - 1)::text]) - 'malformed'
           || jsonb_build_object('arguments', p_changes -> 'arguments')
@@ -297,7 +294,6 @@ as $$
 $$;
 comment on function private.copy_steps(uuid, int, jsonb, uuid) is
   'Copies the steps before p_from_seq to a fork, with the changes {arguments, answer, message} of that step.';
-revoke all on function private.copy_steps(uuid, int, jsonb, uuid) from public;
 
 create function private.fork_task(p_task_id uuid, p_from_seq int, p_changes jsonb default null)
 returns uuid
@@ -354,10 +350,12 @@ begin
   if private.watched_seconds(p_task_id) > 0 then
     perform private.watch_job(v_id);
   end if;
-  perform private.copy_steps(p_task_id, p_from_seq, v_changes, v_id);
-  perform private.debit_job(v_id, v_source.created_by, coalesce(sum(pg_column_size(step.*)), 0))
+  perform private.debit_copied_job(
+    p_job_id => v_id, p_owner_id => v_source.created_by,
+    p_byte_count => coalesce(sum(pg_column_size(step.*)), 0) + pg_column_size(v_changes), p_action => 'fork the task')
   from public.task_steps as step
-  where step.task_id = v_id;
+  where step.task_id = p_task_id and step.seq < p_from_seq;
+  perform private.copy_steps(p_task_id, p_from_seq, v_changes, v_id);
   perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object(
     'agent', v_agent.slug,
     'forked_from', jsonb_build_object('task_id', p_task_id, 'step_seq', p_from_seq),
@@ -368,7 +366,6 @@ end;
 $$;
 comment on function private.fork_task(uuid, int, jsonb) is
   'Creates a master task that starts with a copy of another task''s first steps, with changes {input, arguments, answer, message}. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
-revoke all on function private.fork_task(uuid, int, jsonb) from public;
 
 create function public.fork_task(p_task_id uuid, p_from_seq int, p_changes jsonb default null)
 returns uuid

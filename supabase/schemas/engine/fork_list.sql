@@ -17,7 +17,6 @@ end;
 $$;
 comment on function private.list_forks(uuid, int) is
   'See public.list_forks(). Definer: users may not read task_forks; readable_task() checks the caller.';
-revoke all on function private.list_forks(uuid, int) from public;
 
 create function public.list_forks(p_task_id uuid, p_limit int default 100)
 returns table (fork_id uuid, from_seq int, created_at timestamptz)

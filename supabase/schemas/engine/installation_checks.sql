@@ -7,10 +7,8 @@ stable
 set search_path = ''
 as $$
 declare
-  -- The job that finds what every wake has missed; it runs each 15 seconds.
-  c_tick constant text := 'supaswarm-tick';
-  c_max_tick_age constant interval := '5 minutes'::interval;
   c_max_wait_seconds constant numeric := 120;
+  c_named_agents constant int := 3;
 begin
   claim := 'Its extensions are installed';
   remedy := 'Enable them under Database, Extensions in the dashboard.';
@@ -24,33 +22,19 @@ begin
   end if;
 
   claim := 'All cron jobs are active';
-  remedy := 'Inactive: select cron.alter_job(jobid, active => true) from cron.job where starts_with(jobname, ''supaswarm-''). '
-    'Missing: run its line select cron.schedule(…) of the release''s migration again.';
-  select string_agg(
-    wanted.name || case when exists (select from cron.job where job.jobname = wanted.name) then ' is inactive' else ' is missing' end,
-    ', ' order by wanted.name)
-  into problem
-  from unnest(array[
-    'supaswarm-delete-auth-events', 'supaswarm-delete-cron-runs', 'supaswarm-delete-old', 'supaswarm-delete-syncs',
-    'supaswarm-delete-webhook-messages', 'supaswarm-drop-partitions', 'supaswarm-export', 'supaswarm-partitions',
-    'supaswarm-quoth-finish-switches', 'supaswarm-quoth-tick', 'supaswarm-schedules', c_tick
-  ]) as wanted (name)
-  where not exists (select from cron.job where job.jobname = wanted.name and job.active);
+  remedy := 'Schedule the jobs.';
+  select string_agg(format('%s %s', found.name, found.problem), ', ' order by found.name), coalesce(max(found.hint), remedy)
+  into problem, remedy
+  from private.cron_problems() as found
+  where found.field = 'job';
   return next;
 
   claim := 'Cron runs on time';
-  select case
-      when max(run.start_time) is null then c_tick || ' has never run'
-      when max(run.start_time) < clock_timestamp() - c_max_tick_age then
-        format('%s ran %s s ago', c_tick, round(extract(epoch from clock_timestamp() - max(run.start_time))))
-    end,
-    case when max(run.start_time) is null
-      then 'It first runs 15 seconds after it is scheduled: check again then.'
-      else 'Look into cron.job_run_details, and restart the project if pg_cron has stopped.'
-    end
+  remedy := 'Restart the database.';
+  select max(format('%s %s', found.name, found.problem)), coalesce(max(found.hint), remedy)
   into problem, remedy
-  from cron.job join cron.job_run_details as run using (jobid)
-  where job.jobname = c_tick;
+  from private.cron_problems(p_grace => '0') as found
+  where found.field = 'command';
   return next;
 
   claim := 'The database knows the project''s address';
@@ -101,7 +85,9 @@ begin
   join public.llm_providers as provider on provider.id = agent.provider_id
   where agent.is_active and provider.requires_api_key
     and not exists (select from vault.secrets as stored where stored.name = provider.api_key_secret_name)
-    -- Scripts are files of the embedded stack: only their answers show that there is one.
+    -- Scripts are files of the embedded stack: doctor names them where it runs beside them,
+    -- elsewhere only their answers show that there is one.
+    and agent.slug <> all (string_to_array(coalesce(current_setting('supaswarm.scripted_agents', true), ''), ','))
     and not exists (
       select from (select * from public.usage_events order by id desc limit 10000) as answered
       join public.llm_providers as scripted on scripted.id = answered.provider_id
@@ -117,16 +103,21 @@ begin
   return next;
 
   claim := 'The users of each agent may use its tools';
-  remedy := 'Grant the scope: select public.grant_scopes(<user>, ''{mcp:<tool>}''). operator_configuration_problems has a row for each.';
-  select string_agg(format('%s: %s %s', missing.name, missing.field, missing.problem), '; ' order by missing.name, missing.field)
+  remedy := 'Write audience: everyone into the tool''s file and push, or grant the scope: select public.grant_scopes(<user>, ''{mcp:<tool>}''). operator_configuration_problems has a row for each.';
+  select string_agg(format('users of %s lack the scope %s', lacking.agents, lacking.scope), '; ' order by lacking.scope)
   into problem
-  from private.scope_problems() as missing;
+  from (
+    select missing.scope, array_to_string((array_agg(distinct missing.agent))[:c_named_agents], ', ')
+      || case when count(distinct missing.agent) > c_named_agents
+        then format(' and %s other agents', count(distinct missing.agent) - c_named_agents) else '' end as agents
+    from private.missing_scopes() as missing
+    group by missing.scope
+  ) as lacking;
   return next;
 end;
 $$;
 comment on function private.installation_checks() is
   'What must hold for an installation to work: a row for each check, with the problem (null: it holds) and what to do. Returns only the first row while an extension is missing.';
-revoke all on function private.installation_checks() from public;
 grant execute on function private.installation_checks() to service_role;
 
 create function private.operator_installation_checks()
@@ -143,7 +134,6 @@ end;
 $$;
 comment on function private.operator_installation_checks() is
   'installation_checks() for operators. Definer: it reads cron, the answers of functions and the names of secrets; assert_operator() checks the caller.';
-revoke all on function private.operator_installation_checks() from public;
 
 create view public.operator_installation_checks with (security_invoker = true) as
   select * from private.operator_installation_checks();

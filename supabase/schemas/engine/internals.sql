@@ -16,6 +16,7 @@ declare
   v_wanted text := case
     when new.key = 'project_url' then '^https?://[^/ ]+'
     when new.key = 'transcripts_kept_since' then '^\d{4}-'
+    when new.key = 'cron_loaded_for' then '^\d+\.\d+'
     when new.key in (
       'keep_jobs_days', 'keep_events_days', 'keep_executions_days', 'keep_usage_days', 'keep_auth_events_days', 'keep_tool_days') then '^\d{1,5}$'
     when new.key in ('realtime_messages_per_second', 'watch_seconds') then '^\d{1,9}$'
@@ -36,7 +37,6 @@ end;
 $$;
 comment on function private.check_setting() is
   'Row trigger: refuses unknown settings and values that the setting''s readers cannot use. Raises CONFIG_INVALID.';
-revoke all on function private.check_setting() from public;
 create trigger settings_check before insert or update on private.settings
   for each row execute function private.check_setting();
 

@@ -28,7 +28,6 @@ begin
 end;
 $$;
 comment on function private.common_scopes(text[], text[]) is 'The scopes that both lists cover; admin:* covers every scope.';
-revoke all on function private.common_scopes(text[], text[]) from public;
 
 create function private.record_job_client(p_job_id uuid, p_client_id text, p_user_id uuid)
 returns void
@@ -45,7 +44,6 @@ end;
 $$;
 comment on function private.record_job_client(uuid, text, uuid) is
   'Records that an OAuth client of a user has contributed text to a job, with the scopes it has now. Does nothing for a null client.';
-revoke all on function private.record_job_client(uuid, text, uuid) from public;
 
 create function private.record_calling_client(p_job_id uuid, p_user_id uuid)
 returns void
@@ -60,7 +58,6 @@ end;
 $$;
 comment on function private.record_calling_client(uuid, uuid) is
   'Calls record_job_client() when the caller is an OAuth client; does nothing for other callers.';
-revoke all on function private.record_calling_client(uuid, uuid) from public;
 
 create function private.client_of_task(p_task_id uuid)
 returns private.job_clients
@@ -82,7 +79,6 @@ end;
 $$;
 comment on function private.client_of_task(uuid) is
   'The first OAuth client that contributed to the job of a task; null when there is none.';
-revoke all on function private.client_of_task(uuid) from public;
 
 create function private.scopes_of_clients(p_task_id uuid, p_user_id uuid)
 returns text[]
@@ -109,7 +105,6 @@ end;
 $$;
 comment on function private.scopes_of_clients(uuid, uuid) is
   'The scopes that each OAuth client that contributed to the task''s job had then and still has; admin:* when there is no such client.';
-revoke all on function private.scopes_of_clients(uuid, uuid) from public;
 
 create function private.scopes_of_task(p_task_id uuid, p_user_id uuid)
 returns text[]
@@ -124,4 +119,3 @@ end;
 $$;
 comment on function private.scopes_of_task(uuid, uuid) is
   'The scopes of a task''s tool calls: the scopes of its owner, limited to those of every OAuth client that contributed to the job.';
-revoke all on function private.scopes_of_task(uuid, uuid) from public;

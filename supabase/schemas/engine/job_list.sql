@@ -29,7 +29,6 @@ begin
 end;
 $$;
 comment on function private.raise_query_invalid(text, text, text) is 'Raises QUERY_INVALID.';
-revoke all on function private.raise_query_invalid(text, text, text) from public;
 
 create function private.assert_page_limit(p_attempt text, p_limit int)
 returns void
@@ -44,7 +43,6 @@ begin
 end;
 $$;
 comment on function private.assert_page_limit(text, int) is 'Raises QUERY_INVALID unless the limit of a page is from 1 to 1000.';
-revoke all on function private.assert_page_limit(text, int) from public;
 
 create function private.texts_of(p_value jsonb)
 returns text[]
@@ -60,7 +58,6 @@ begin
 end;
 $$;
 comment on function private.texts_of(jsonb) is 'A text or an array of texts as an array; null for anything else.';
-revoke all on function private.texts_of(jsonb) from public;
 
 create function private.first_id_with(p_prefix text, p_filler text)
 returns uuid
@@ -74,7 +71,6 @@ end;
 $$;
 comment on function private.first_id_with(text, text) is
   'The prefix of a UUID, padded to a complete UUID: with 0 the smallest, with f the largest with this prefix.';
-revoke all on function private.first_id_with(text, text) from public;
 
 create function private.job_filters_of(p_attempt text, p_filters jsonb)
 returns private.job_filters
@@ -134,7 +130,6 @@ end;
 $$;
 comment on function private.job_filters_of(text, jsonb) is
   'Reads the filters of a list of jobs, for all owners. Raises QUERY_INVALID for an unknown filter or an invalid value.';
-revoke all on function private.job_filters_of(text, jsonb) from public;
 
 create function private.own_job_filters(p_attempt text, p_filters jsonb)
 returns private.job_filters
@@ -157,7 +152,6 @@ end;
 $$;
 comment on function private.own_job_filters(text, jsonb) is
   'The filters of a list of the caller''s own jobs. Raises INSUFFICIENT_SCOPE, FORBIDDEN, QUERY_INVALID.';
-revoke all on function private.own_job_filters(text, jsonb) from public;
 
 create type public.job_summary as (
   id uuid,
@@ -197,7 +191,6 @@ end;
 $$;
 comment on function private.cause_of(jsonb) is
   'The message of a task''s error without what differs between equal failures: ids are … and numbers #. Null without a message.';
-revoke all on function private.cause_of(jsonb) from public;
 
 create function private.job_conditions()
 returns text
@@ -233,7 +226,6 @@ as $function$
 $function$;
 comment on function private.job_conditions() is
   'The conditions of a list of jobs on public.tasks as job, where $1 is private.job_filters. For "execute", which plans each list again, so that unset filters are not in the plan and a list without error codes, metadata and costs is an index-only scan.';
-revoke all on function private.job_conditions() from public;
 
 create function private.job_summaries(p_filters private.job_filters, p_before jsonb, p_limit int)
 returns setof public.job_summary
@@ -290,7 +282,6 @@ end;
 $$;
 comment on function private.job_summaries(private.job_filters, jsonb, int) is
   'A page of jobs, newest first, after the job p_before {created_at, id}. input_head is null for a long input. Raises QUERY_INVALID.';
-revoke all on function private.job_summaries(private.job_filters, jsonb, int) from public;
 
 create type public.job_status_count as (
   status text,
@@ -314,7 +305,6 @@ end;
 $$;
 comment on function private.job_status_counts(private.job_filters) is
   'How many jobs have each status; statuses without jobs are omitted.';
-revoke all on function private.job_status_counts(private.job_filters) from public;
 
 create function private.list_jobs(p_filters jsonb, p_before jsonb, p_limit int)
 returns setof public.job_summary
@@ -330,7 +320,6 @@ end;
 $$;
 comment on function private.list_jobs(jsonb, jsonb, int) is
   'A page of the caller''s jobs. Definer: users may not read job_totals, and checking the caller only once keeps the list fast with 100,000 jobs; own_job_filters() limits it to the caller.';
-revoke all on function private.list_jobs(jsonb, jsonb, int) from public;
 
 create function public.list_jobs(p_filters jsonb default '{}', p_before jsonb default null, p_limit int default 50)
 returns table (
@@ -380,7 +369,6 @@ end;
 $$;
 comment on function private.job_counts(jsonb) is
   'Counts of the caller''s jobs. Definer, like list_jobs(); own_job_filters() limits it to the caller.';
-revoke all on function private.job_counts(jsonb) from public;
 
 create function public.job_counts(p_filters jsonb default '{}')
 returns setof public.job_status_count

@@ -52,7 +52,6 @@ end;
 $$;
 comment on function private.job_cost_left(uuid, uuid, boolean) is
   'What is left of a job''s cost cap, in micro-USD, or of the cap of the job whose budget it shares if that is less. p_reserved: after the reservations of running calls. Null without a cap.';
-revoke all on function private.job_cost_left(uuid, uuid, boolean) from public;
 
 create type private.job_reservation as (id uuid, max_output_tokens bigint, must_wait boolean);
 comment on type private.job_reservation is
@@ -137,7 +136,6 @@ end;
 $$;
 comment on function private.reserve_job_cost(uuid, uuid, text, bigint, bigint, boolean) is
   'Reserves the most that a model call of a task can cost under the job''s cost cap: the estimated input, and the output up to p_output_tokens (null: 16,384) or to what the cap still allows. A call that could be longer if running calls of the job had ended waits for them (p_may_wait), so that reservations that prove too high refuse nothing. Raises BUDGET_EXCEEDED for a call that the cap does not allow, PRICE_UNKNOWN. Called by resolve_provider_secret().';
-revoke all on function private.reserve_job_cost(uuid, uuid, text, bigint, bigint, boolean) from public;
 
 create function private.end_job_reservations(p_task_id uuid)
 returns void
@@ -148,4 +146,3 @@ as $$
 $$;
 comment on function private.end_job_reservations(uuid) is
   'Releases the reservations of a task, whose model call was cut off and is recorded with an estimate.';
-revoke all on function private.end_job_reservations(uuid) from public;

@@ -32,7 +32,6 @@ end;
 $$;
 comment on function private.heartbeat(text, jsonb, int) is
   'Renews the leases [{id, epoch}] of a worker in one statement and records that the worker is alive. Also returns the tasks of dead workers to the lines. Returns held, lost or cancelled for each lease. Called by workers.';
-revoke all on function private.heartbeat(text, jsonb, int) from public;
 
 create function private.stop_worker(p_worker_id text)
 returns void
@@ -42,4 +41,3 @@ as $$
   update private.workers set stopped_at = clock_timestamp() where id = stop_worker.p_worker_id;
 $$;
 comment on function private.stop_worker(text) is 'Records that a worker has ended. Called by workers.';
-revoke all on function private.stop_worker(text) from public;

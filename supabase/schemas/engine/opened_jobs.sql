@@ -8,19 +8,18 @@ stable
 set search_path = ''
 as $$
 declare
-  v_reason constant text := btrim(p_reason, E' \t\r\n');
+  v_reason constant text := private.visible_text(left(p_reason, 100000));
 begin
   if coalesce(length(v_reason), 0) not between 1 and 2000 then
     perform private.raise_error('REASON_INVALID',
-      format('Cannot %s: p_reason has %s characters, not 1 to 2,000', p_attempt, coalesce(length(v_reason), 0)),
+      format('Cannot %s: p_reason has %s characters that can be seen, not 1 to 2,000', p_attempt, coalesce(length(v_reason), 0)),
       'Say why in p_reason; the owner of the job can read it.');
   end if;
   return v_reason;
 end;
 $$;
 comment on function private.given_reason(text, text) is
-  'The reason of an operator, without blanks around it. Raises REASON_INVALID unless it has 1 to 2,000 characters.';
-revoke all on function private.given_reason(text, text) from public;
+  'The reason of an operator, without what nobody sees around it. Raises REASON_INVALID unless it has 1 to 2,000 characters.';
 
 create function private.operator_open_job(p_task_id uuid, p_reason text)
 returns timestamptz
@@ -41,7 +40,6 @@ end;
 $$;
 comment on function private.operator_open_job(uuid, text) is
   'See public.operator_open_job(). Definer: no role may write operator_acts; assert_operator() checks the caller.';
-revoke all on function private.operator_open_job(uuid, text) from public;
 
 create function public.operator_open_job(p_task_id uuid, p_reason text)
 returns timestamptz
@@ -79,7 +77,6 @@ end;
 $$;
 comment on function private.may_read_as_operator(public.tasks) is
   'True for an operator who owns the job of the task or has opened it within the last hour, with the same OAuth client, and for the service.';
-revoke all on function private.may_read_as_operator(public.tasks) from public;
 
 create function private.opened_task(p_attempt text, p_task_id uuid)
 returns public.tasks
@@ -102,7 +99,6 @@ end;
 $$;
 comment on function private.opened_task(text, uuid) is
   'Returns a task whose job the calling operator may read. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, JOB_NOT_OPENED.';
-revoke all on function private.opened_task(text, uuid) from public;
 
 create function private.readable_task(p_task_id uuid)
 returns public.tasks
@@ -119,7 +115,6 @@ end;
 $$;
 comment on function private.readable_task(uuid) is
   'Returns a task that the caller owns or, as an operator, has opened. The first statement of functions that read a job. Raises TASK_NOT_FOUND, JOB_NOT_OPENED, INSUFFICIENT_SCOPE.';
-revoke all on function private.readable_task(uuid) from public;
 
 -- Rows of an opened job -------------------------------------------------------------------------
 
@@ -138,7 +133,6 @@ end;
 $$;
 comment on function private.operator_tasks(uuid) is
   'See public.operator_tasks(). Definer: it reads tasks of all owners; opened_task() checks the caller.';
-revoke all on function private.operator_tasks(uuid) from public;
 
 create function public.operator_tasks(p_task_id uuid)
 returns setof public.tasks
@@ -167,7 +161,6 @@ end;
 $$;
 comment on function private.operator_steps(uuid) is
   'See public.operator_steps(). Definer: it reads steps of all owners; opened_task() checks the caller.';
-revoke all on function private.operator_steps(uuid) from public;
 
 create function public.operator_steps(p_task_id uuid)
 returns setof public.task_steps
@@ -196,7 +189,6 @@ end;
 $$;
 comment on function private.operator_events(uuid) is
   'See public.operator_events(). Definer: it reads events of all owners; opened_task() checks the caller.';
-revoke all on function private.operator_events(uuid) from public;
 
 create function public.operator_events(p_task_id uuid)
 returns setof public.task_events
@@ -230,7 +222,6 @@ end;
 $$;
 comment on function private.operator_calls(uuid) is
   'See public.operator_calls(). Definer: it reads calls of all users; opened_task() checks the caller.';
-revoke all on function private.operator_calls(uuid) from public;
 
 create function public.operator_calls(p_task_id uuid)
 returns setof public.mcp_executions
@@ -265,7 +256,6 @@ end;
 $$;
 comment on function private.is_opened_job_file(text) is
   'True when a task of a job that the calling operator has opened refers to the object. Definer, like is_own_job_file().';
-revoke all on function private.is_opened_job_file(text) from public;
 grant execute on function private.is_opened_job_file(text) to authenticated;
 
 create policy "operators read the files of the jobs that they opened" on storage.objects
@@ -300,7 +290,6 @@ end;
 $$;
 comment on function private.list_operator_acts(uuid) is
   'See public.list_operator_acts(). Definer: no role has a right to the table; readable_task() checks the caller.';
-revoke all on function private.list_operator_acts(uuid) from public;
 
 create function public.list_operator_acts(p_task_id uuid)
 returns table (

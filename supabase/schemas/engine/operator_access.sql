@@ -16,12 +16,11 @@ end;
 $$;
 comment on function private.assert_may_administer(text) is
   'Allows the service and people with the scope swarm:configure in their own session. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE, FORBIDDEN.';
-revoke all on function private.assert_may_administer(text) from public;
 
 -- Keys ------------------------------------------------------------------------------------------
 
 create function private.operator_secrets()
-returns table (name text, is_set boolean, set_at timestamptz, set_by text, is_from_file boolean, used_by text[])
+returns table (name text, is_set boolean, set_at timestamptz, set_by text, is_from_file boolean, used_by text[], sent_to text[])
 language plpgsql
 stable
 security definer
@@ -32,12 +31,14 @@ begin
   return query
     with named as (
       select known.name, array(
-        select used.used_by from private.used_secrets() as used where used.name = known.name order by used.used_by
-      ) as used_by
+        select distinct used.used_by from private.used_secrets() as used where used.name = known.name order by 1
+      ) as used_by, array(
+        select distinct used.destination from private.used_secrets() as used where used.name = known.name order by 1
+      ) as sent_to
       from private.project_secrets() as known (name)
     )
     select named.name, stored.id is not null, stored.updated_at, case when stored.id is not null then last_set.email end,
-      starts_with(named.name, 'supaswarm/mcp/'), named.used_by
+      starts_with(named.name, 'supaswarm/mcp/'), named.used_by, named.sent_to
     from named
     left join vault.secrets as stored on stored.name = named.name
     left join lateral (
@@ -53,13 +54,12 @@ end;
 $$;
 comment on function private.operator_secrets() is
   'Names of the project''s keys, for operators. Never a value. Definer: no role may read Vault; assert_operator() checks the caller.';
-revoke all on function private.operator_secrets() from public;
 
 create view public.operator_secrets with (security_invoker = true) as
   select * from private.operator_secrets();
 revoke all on public.operator_secrets from anon, authenticated, service_role;
 comment on view public.operator_secrets is
-  'The keys that the project uses or that operator_set_secret() stored: names, when and by whom they were set, and what uses them. Never a value. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'The keys that the project uses or that operator_set_secret() stored: names, when and by whom they were set, what uses them, and the hosts they are sent to. Never a value. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 comment on column public.operator_secrets.is_from_file is 'Stored by mcps:sync from the environment; operator_set_secret() refuses it.';
 grant execute on function private.operator_secrets() to authenticated, service_role;
 grant select on public.operator_secrets to authenticated, service_role;
@@ -82,22 +82,35 @@ begin
   perform private.assert_secret_is_valid(p_secret);
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:secrets', 0));
   -- A project may have secrets of other programs in Vault.
-  if exists (select from vault.secrets as stored where stored.name = p_name)
-    and p_name not in (select private.project_secrets())
+  if private.vault_has_secret(p_name)
+    and not exists (select from private.secret_bindings() as bound where bound ->> 0 = p_name)
+    and (private.act_that_stored(p_name)).id is null
   then
     perform private.raise_error('SECRET_INVALID', format('Cannot %s: Vault has a secret of this name that the platform does not use', v_attempt),
       'Choose another name.');
   end if;
   perform private.set_secret(p_name => p_name, p_secret => p_secret, p_description => 'A key of the project, for SupaSwarm');
+  select stored.updated_at into v_at from vault.secrets as stored where stored.name = p_name;
+  if p_secret is null then
+    -- What another program stores later under this name is not theirs.
+    insert into private.awaited_secrets (used_by, name)
+    select distinct used.used_by, used.name from private.used_secrets() as used where used.name = p_name
+    on conflict (used_by, name) do update set given_by = null, given_at = null;
+  else
+    -- The list of keys shows the caller where this one is sent, also when it is rotated.
+    update private.awaited_secrets as awaited
+    set given_by = auth.uid(), given_at = case when auth.uid() is not null then v_at end
+    where awaited.name = p_name;
+    -- The service can write the rows that name the secret.
+    delete from private.awaited_secrets as awaited where auth.uid() is null and awaited.name = p_name;
+  end if;
   perform private.record_act(case when p_secret is null then 'secret.removed' else 'secret.set' end, '{}', null,
     jsonb_build_object('name', p_name));
-  select stored.updated_at into v_at from vault.secrets as stored where stored.name = p_name;
   return v_at;
 end;
 $$;
 comment on function private.operator_set_secret(text, text) is
   'Stores a key of the project. Definer: users may not write to Vault; assert_may_administer() checks the caller.';
-revoke all on function private.operator_set_secret(text, text) from public;
 
 create function public.operator_set_secret(p_name text, p_secret text)
 returns timestamptz
@@ -107,7 +120,7 @@ as $$
   select private.operator_set_secret(p_name, p_secret);
 $$;
 comment on function public.operator_set_secret(text, text) is
-  'Stores a key of the project in Vault under a name, or (null) deletes it, and returns when it was set. No function returns the value. operator_acts records the name. For people with the scope swarm:configure in their own session and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, FORBIDDEN, SECRET_INVALID.';
+  'Stores a key of the project in Vault under a name, or (null) deletes it, and returns when it was set. It is given to everything that names it, which operator_secrets lists with the hosts. No function returns the value. operator_acts records the name. For people with the scope swarm:configure in their own session and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, FORBIDDEN, SECRET_INVALID.';
 revoke all on function public.operator_set_secret(text, text) from public, anon, authenticated, service_role;
 grant execute on function private.operator_set_secret(text, text), public.operator_set_secret(text, text)
   to authenticated, service_role;
@@ -131,7 +144,6 @@ end;
 $$;
 comment on function private.operator_grants() is
   'The scopes of all accounts, for operators. Definer: users read only their own; assert_operator() checks the caller.';
-revoke all on function private.operator_grants() from public;
 
 create view public.operator_grants with (security_invoker = true) as
   select * from private.operator_grants();
@@ -169,7 +181,6 @@ as $$
 $$;
 comment on function private.known_scopes() is
   'The scopes for which tools, tables and functions ask, and what each allows.';
-revoke all on function private.known_scopes() from public;
 
 create function private.operator_scopes()
 returns table (scope text, allows text)
@@ -185,7 +196,6 @@ end;
 $$;
 comment on function private.operator_scopes() is
   'The known scopes, for operators. Definer: the list is private; assert_operator() checks the caller.';
-revoke all on function private.operator_scopes() from public;
 create view public.operator_scopes with (security_invoker = true) as
   select * from private.operator_scopes();
 revoke all on public.operator_scopes from anon, authenticated, service_role;
@@ -209,7 +219,6 @@ end;
 $$;
 comment on function private.assert_not_for_everyone(text, text) is
   'Refuses the scopes of operators. Raises SCOPES_INVALID.';
-revoke all on function private.assert_not_for_everyone(text, text) from public;
 
 create function private.assert_grantable(p_user_id uuid, p_scopes text[])
 returns void
@@ -236,7 +245,6 @@ end;
 $$;
 comment on function private.assert_grantable(uuid, text[]) is
   'The checks of grant_scopes(): the scopes exist, and those of operators are not for everyone (null). Definer: the service may not call the functions of operators. Raises SCOPES_INVALID.';
-revoke all on function private.assert_grantable(uuid, text[]) from public;
 grant execute on function private.assert_grantable(uuid, text[]) to service_role;
 
 create function private.sorted(p_texts text[])
@@ -248,7 +256,6 @@ as $$
   select case when p_texts is not null then array(select distinct member from unnest(p_texts) as member order by member) end;
 $$;
 comment on function private.sorted(text[]) is 'The members of an array without repetitions, in order; null for null.';
-revoke all on function private.sorted(text[]) from public;
 
 create function private.scopes_that_differ(p_before text[], p_after text[])
 returns text[]
@@ -261,7 +268,6 @@ as $$
   );
 $$;
 comment on function private.scopes_that_differ(text[], text[]) is 'The scopes that only one of two lists has.';
-revoke all on function private.scopes_that_differ(text[], text[]) from public;
 
 create function private.scopes_without_row(p_user_id uuid, p_client_id text)
 returns text[]
@@ -279,7 +285,6 @@ as $$
 $$;
 comment on function private.scopes_without_row(uuid, text) is
   'The scopes that an account, or its client, has once its row is removed: the account''s, or the default.';
-revoke all on function private.scopes_without_row(uuid, text) from public;
 
 create function private.operator_set_scopes(p_account text, p_scopes text[], p_base text[], p_client_id text, p_reason text)
 returns text[]
@@ -322,7 +327,7 @@ begin
 
   -- Without a row, or without it from now on, the default applies.
   v_changed := private.scopes_that_differ(
-    coalesce(v_before, private.granted_scopes(v_user_id, p_client_id)),
+    coalesce(v_before, (private.grant_of(v_user_id, p_client_id)).scopes, '{}'),
     case when p_scopes is null then private.scopes_without_row(v_user_id, p_client_id) else v_wanted end
   );
   if p_account is null and p_scopes is null then
@@ -365,7 +370,6 @@ end;
 $$;
 comment on function private.operator_set_scopes(text, text[], text[], text, text) is
   'Changes the scopes of an account. Definer: users may not write grants; assert_may_administer() checks the caller.';
-revoke all on function private.operator_set_scopes(text, text[], text[], text, text) from public;
 
 create function public.operator_set_scopes(
   p_account text, p_scopes text[], p_reason text, p_base text[] default null, p_client_id text default null

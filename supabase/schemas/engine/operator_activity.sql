@@ -118,7 +118,6 @@ end;
 $$;
 comment on function private.operator_activity(int, int) is
   'The jobs of all owners over time. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
-revoke all on function private.operator_activity(int, int) from public;
 
 create function public.operator_activity(p_seconds int default 300, p_count int default 24)
 returns setof public.activity_line
@@ -183,7 +182,6 @@ end;
 $$;
 comment on function private.operator_pulse() is
   'One row: the platform''s cron jobs and requests of the database in the last hour, Realtime messages of the last minute, and the size of the database. Definer: it reads tables of extensions; assert_operator() checks the caller.';
-revoke all on function private.operator_pulse() from public;
 create view public.operator_pulse with (security_invoker = true) as
   select * from private.operator_pulse();
 revoke all on public.operator_pulse from anon, authenticated, service_role;
@@ -215,7 +213,6 @@ end;
 $$;
 comment on function private.operator_table_sizes() is
   'The largest tables with their indexes, partitions together, for operators. Definer: as for the other views of operators; assert_operator() checks the caller.';
-revoke all on function private.operator_table_sizes() from public;
 create view public.operator_table_sizes with (security_invoker = true) as
   select * from private.operator_table_sizes();
 revoke all on public.operator_table_sizes from anon, authenticated, service_role;

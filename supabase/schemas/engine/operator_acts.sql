@@ -21,7 +21,6 @@ end;
 $$;
 comment on function private.operator_cancel_job(uuid, text) is
   'Cancels any job. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
-revoke all on function private.operator_cancel_job(uuid, text) from public;
 
 create function public.operator_cancel_job(p_master_task_id uuid, p_reason text)
 returns int
@@ -57,7 +56,6 @@ end;
 $$;
 comment on function private.operator_retry_task(uuid, text) is
   'Retries any failed or cancelled task. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
-revoke all on function private.operator_retry_task(uuid, text) from public;
 
 create function public.operator_retry_task(p_task_id uuid, p_reason text)
 returns text
@@ -92,7 +90,6 @@ end;
 $$;
 comment on function private.operator_redrive(bigint, text) is
   'Retries the task of any dead letter. Definer: users may not write tasks or queues; assert_operator() checks the caller.';
-revoke all on function private.operator_redrive(bigint, text) from public;
 
 create function public.operator_redrive(p_dead_letter_id bigint, p_reason text)
 returns uuid
@@ -130,7 +127,6 @@ end;
 $$;
 comment on function private.join_channel_as_operator(text) is
   'True when the topic is the channel of a job that the calling operator has opened; operators may not join the channels of other users. Realtime calls it when a client joins and again with each new token. Definer, like join_channel().';
-revoke all on function private.join_channel_as_operator(text) from public;
 grant execute on function private.join_channel_as_operator(text) to authenticated;
 
 create policy "operators receive the broadcasts of the jobs that they opened" on realtime.messages

@@ -24,7 +24,6 @@ end;
 $$;
 comment on function private.operator_definitions() is
   'All definitions, for operators. Definer: definitions have prompts, which users may not read; assert_operator() checks the caller.';
-revoke all on function private.operator_definitions() from public;
 create view public.operator_definitions with (security_invoker = true) as
   select * from private.operator_definitions();
 revoke all on public.operator_definitions from anon, authenticated, service_role;
@@ -49,7 +48,6 @@ begin
 end;
 $$;
 comment on function private.definition_of(text, text) is 'A definition or setting, or null if there is none.';
-revoke all on function private.definition_of(text, text) from public;
 
 create function private.caller_email()
 returns text
@@ -62,7 +60,6 @@ begin
 end;
 $$;
 comment on function private.caller_email() is 'The e-mail address of the calling user; null for the service.';
-revoke all on function private.caller_email() from public;
 
 create function private.write_document(p_kind text, p_slug text, p_definition jsonb, p_attempt text)
 returns jsonb
@@ -70,7 +67,7 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_known_secrets constant text[] := array(select private.project_secrets());
+  v_bound_secrets constant jsonb[] := array(select private.secret_bindings());
   v_after jsonb;
 begin
   perform set_config('supaswarm.pushed_by', coalesce(private.caller_email(), ''), true);
@@ -84,15 +81,15 @@ begin
     );
   end if;
   v_after := private.definition_of(p_kind, p_slug);
-  if p_kind in ('tool', 'server', 'provider') and v_after is not null then
-    perform private.assert_secrets_may_be_named(p_definition => v_after, p_known => v_known_secrets, p_attempt => p_attempt);
+  if p_kind in ('tool', 'server', 'provider') then
+    perform private.bind_document_secrets(
+      p_kind => p_kind, p_slug => p_slug, p_bound => v_bound_secrets, p_given => '{}', p_attempt => p_attempt);
   end if;
   return v_after;
 end;
 $$;
 comment on function private.write_document(text, text, jsonb, text) is
-  'Writes or (null) removes a definition or setting for a caller of the API, who may only name keys of the project, and returns it as it is now. p_attempt completes the sentence "Cannot …". Raises SECRET_INVALID and what writing raises.';
-revoke all on function private.write_document(text, text, jsonb, text) from public;
+  'Writes or (null) removes a definition or setting for a caller of the API, who may only use keys for what they are bound to, and returns it as it is now. p_attempt completes the sentence "Cannot …". Raises SECRET_INVALID and what writing raises.';
 
 create function private.operator_save_definition(p_kind text, p_slug text, p_definition jsonb, p_base jsonb, p_is_dry_run boolean)
 returns jsonb
@@ -155,7 +152,6 @@ end;
 $$;
 comment on function private.operator_save_definition(text, text, jsonb, jsonb, boolean) is
   'Writes or removes a definition or setting. Definer: users may not write the registry; assert_has_own_scope() checks the caller.';
-revoke all on function private.operator_save_definition(text, text, jsonb, jsonb, boolean) from public;
 
 create function public.operator_save_definition(
   p_kind text, p_slug text, p_definition jsonb, p_base jsonb default null, p_is_dry_run boolean default false
@@ -194,7 +190,6 @@ end;
 $$;
 comment on function private.operator_rollback_agent(text, int) is
   'Rolls back an agent. Definer: users may not write the registry; assert_has_own_scope() checks the caller.';
-revoke all on function private.operator_rollback_agent(text, int) from public;
 
 create function public.operator_rollback_agent(p_slug text, p_revision int)
 returns int

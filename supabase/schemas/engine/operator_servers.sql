@@ -13,7 +13,6 @@ as $$
 $$;
 comment on function private.server_documents(boolean) is
   'The documents of the external MCP servers by slug: all of them, or only those of external-mcps.yaml.';
-revoke all on function private.server_documents(boolean) from public;
 
 create function private.change_of_server(p_is_listed boolean, p_wanted jsonb, p_before jsonb, p_after jsonb)
 returns text
@@ -31,15 +30,14 @@ as $$
 $$;
 comment on function private.change_of_server(boolean, jsonb, jsonb, jsonb) is
   'What a sync does to a server, in the words of mcps:sync.';
-revoke all on function private.change_of_server(boolean, jsonb, jsonb, jsonb) from public;
 
-create function private.write_servers(p_servers jsonb, p_is_file boolean, p_attempt text)
+create function private.write_servers(p_servers jsonb, p_is_file boolean, p_given text[], p_attempt text)
 returns void
 language plpgsql
 set search_path = ''
 as $$
 declare
-  v_known constant text[] := array(select private.project_secrets());
+  v_bound constant jsonb[] := array(select private.secret_bindings());
   v_foreign constant text := (
     select string_agg(tool.slug, ', ' order by tool.slug) from public.tools as tool
     where p_servers ? tool.slug and (tool.type <> 'mcp_server' or (tool.source = 'yaml') <> p_is_file)
@@ -58,23 +56,25 @@ begin
     elsif not p_is_file and v_definition is not null then
       perform private.write_setting(p_kind => 'server', p_slug => v_slug, p_definition => v_definition);
     end if;
-    -- The secrets of an entry of the file have its slug in their names.
-    perform private.assert_secrets_may_be_named(p_definition => v_definition, p_known => v_known || case when p_is_file then array(
-      select named.name from private.secrets_named_in(v_definition) as named (name)
-      where starts_with(named.name, format('supaswarm/mcp/%s/', v_slug))
-    ) end, p_attempt => p_attempt);
   end loop;
   if p_is_file then
     perform private.sync_file_servers(p_servers);
   end if;
+  for v_slug in select jsonb_object_keys(p_servers) loop
+    -- The secrets of an entry of the file have its slug in their names.
+    perform private.bind_document_secrets(p_kind => 'server', p_slug => v_slug, p_bound => v_bound, p_given => p_given || array(
+      select used.name from private.used_secrets() as used
+      where p_is_file and used.used_by = 'server ' || v_slug
+        and starts_with(used.name, format('supaswarm/mcp/%s/', v_slug)) and not private.vault_has_secret(used.name)
+    ), p_attempt => p_attempt);
+  end loop;
 exception when unique_violation then
   perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: another tool has the display name of one of the servers', p_attempt),
     'Give the entry another display name.');
 end;
 $$;
-comment on function private.write_servers(jsonb, boolean, text) is
+comment on function private.write_servers(jsonb, boolean, text[], text) is
   'Writes the servers {slug: document, or null for a disabled one}; those of a file become the only ones from external-mcps.yaml. Raises DEFINITION_INVALID, SECRET_INVALID, TOOL_CONFIG_INVALID.';
-revoke all on function private.write_servers(jsonb, boolean, text) from public;
 
 create function private.store_server_secrets(p_secrets jsonb, p_named text[], p_is_file boolean, p_attempt text)
 returns void
@@ -93,6 +93,8 @@ begin
       perform private.assert_may_administer(p_attempt);
       perform private.assert_secret_is_valid(v_secret);
       perform private.set_secret(p_name => v_name, p_secret => v_secret, p_description => 'By external-mcps.yaml');
+      -- The name is that of one server, and only its entry can have it.
+      perform private.bind_secret(v_name);
       perform private.record_act('secret.set', '{}', null, jsonb_build_object('name', v_name));
     else
       perform private.operator_set_secret(v_name, v_secret);
@@ -112,7 +114,6 @@ end;
 $$;
 comment on function private.store_server_secrets(jsonb, text[], boolean, text) is
   'Stores the secrets {name: value} that the servers of a sync name. Raises SECRET_INVALID, SECRET_NOT_FOUND for a named one that is still missing, INSUFFICIENT_SCOPE for callers who may not store keys.';
-revoke all on function private.store_server_secrets(jsonb, text[], boolean, text) from public;
 
 create function private.operator_sync_servers(
   p_servers jsonb, p_is_file boolean, p_secrets jsonb, p_state text, p_is_dry_run boolean
@@ -138,6 +139,7 @@ begin
     perform private.raise_error('DEFINITION_INVALID', format('Cannot %s: the servers are an object of documents by name', v_attempt),
       'Send {"notes": {"config": {"mcp_url": "https://…"}}}; null is a disabled server.');
   end if;
+  perform private.assert_definition_is_flat(v_attempt, p_servers);
   -- A concurrent save, push or sync waits.
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:push', 0));
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:mcps-sync', 0));
@@ -158,7 +160,9 @@ begin
       and p_servers -> split_part(stored.name, '/', 3) is distinct from 'null'
   );
   begin
-    perform private.write_servers(p_servers => p_servers, p_is_file => p_is_file, p_attempt => v_attempt);
+    perform private.write_servers(
+      p_servers => p_servers, p_is_file => p_is_file, p_attempt => v_attempt,
+      p_given => array(select given.name from jsonb_object_keys(p_secrets) as given (name)));
     v_after := private.server_documents(p_is_file);
     v_changes := (
       select coalesce(jsonb_agg(private.without_nulls(jsonb_build_object(
@@ -216,7 +220,6 @@ end;
 $$;
 comment on function private.operator_sync_servers(jsonb, boolean, jsonb, text, boolean) is
   'Writes several MCP servers. Definer: users may not write the registry or Vault; assert_has_own_scope() checks the caller.';
-revoke all on function private.operator_sync_servers(jsonb, boolean, jsonb, text, boolean) from public;
 
 create function public.operator_sync_servers(
   p_servers jsonb, p_is_file boolean default false, p_secrets jsonb default '{}', p_state text default null,

@@ -56,7 +56,6 @@ begin
 end;
 $$;
 comment on function private.setting_facts(text, text) is 'What operators see beside a setting, such as whether a provider has its key. Never a secret.';
-revoke all on function private.setting_facts(text, text) from public;
 
 create function private.operator_settings()
 returns table (kind text, slug text, definition jsonb, facts jsonb)
@@ -75,7 +74,6 @@ end;
 $$;
 comment on function private.operator_settings() is
   'All settings, for operators. Definer: it reads addresses, names of secrets and quotas, which users may not; assert_operator() checks the caller.';
-revoke all on function private.operator_settings() from public;
 
 create function private.operator_setting_kinds()
 returns table (kind text, schema json)
@@ -91,7 +89,6 @@ end;
 $$;
 comment on function private.operator_setting_kinds() is
   'The kinds of settings, for operators. Definer: the schemas are private; assert_operator() checks the caller.';
-revoke all on function private.operator_setting_kinds() from public;
 
 create view public.operator_settings with (security_invoker = true) as
   select * from private.operator_settings();

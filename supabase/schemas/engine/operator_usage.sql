@@ -84,7 +84,6 @@ end;
 $$;
 comment on function private.model_sums(text, date, date) is
   'Model calls of all accounts from one UTC day until before another, by a dimension of operator_usage_report(). A revision is agent@3. The label is empty for the service, for calls without an agent, and for the unknown revisions of calls that retention has summed.';
-revoke all on function private.model_sums(text, date, date) from public;
 
 create function private.tool_sums(p_by text, p_from date, p_to date)
 returns table (
@@ -136,7 +135,6 @@ end;
 $$;
 comment on function private.tool_sums(text, date, date) is
   'Tool calls of all accounts from one UTC day until before another, by day, agent or tool with grades and percentiles within 5 percent; by owner only the number of calls, while retention keeps them; no rows by revision and model.';
-revoke all on function private.tool_sums(text, date, date) from public;
 
 create function private.job_sums(p_by text, p_from date, p_to date)
 returns table (label text, job_count bigint, completed_count bigint, failed_count bigint)
@@ -174,7 +172,6 @@ end;
 $$;
 comment on function private.job_sums(text, date, date) is
   'Jobs of all accounts that were created from one UTC day until before another, by day, owner, agent or revision; no rows by model and tool.';
-revoke all on function private.job_sums(text, date, date) from public;
 
 create function private.operator_usage_report(p_by text, p_from date, p_to date, p_limit int)
 returns setof public.operator_usage_line
@@ -229,7 +226,6 @@ end;
 $$;
 comment on function private.operator_usage_report(text, date, date, int) is
   'The usage of all accounts. Definer: it reads the calls and jobs of all owners; assert_operator() checks the caller.';
-revoke all on function private.operator_usage_report(text, date, date, int) from public;
 
 create function public.operator_usage_report(
   p_by text, p_from date default null, p_to date default null, p_limit int default 200
@@ -275,7 +271,6 @@ end;
 $$;
 comment on function private.operator_budgets() is
   'The spending caps of model_policies and what was spent, for operators. Definer: it reads the spending of all users; assert_operator() checks the caller.';
-revoke all on function private.operator_budgets() from public;
 create view public.operator_budgets with (security_invoker = true) as
   select * from private.operator_budgets();
 revoke all on public.operator_budgets from anon, authenticated, service_role;

@@ -40,6 +40,7 @@ create view public.stuck_tasks with (security_invoker = true) as
         when task.status = 'pending'
           and coalesce(task.run_after, task.updated_at) <= clock_timestamp() - interval '5 minutes'
           then 'not_claimed'
+        when task.status = 'pending' and task.yields > 3 then 'no_progress'
         when task.status = 'pending_subtask' and not exists (
           select from public.tasks as child where child.parent_id = task.id and child.finished_at is null
         )
@@ -61,7 +62,7 @@ create view public.stuck_tasks with (security_invoker = true) as
   select id as task_id, master_task_id, created_by, agent_slug, status, reason,
     case reason
       when 'lease_expired' then lease_expires_at
-      when 'no_progress' then progressed_at
+      when 'no_progress' then coalesce(progressed_at, updated_at)
       else coalesce(run_after, updated_at)
     end as since,
     worker_id, attempts, deliveries

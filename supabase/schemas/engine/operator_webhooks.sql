@@ -24,7 +24,6 @@ end;
 $$;
 comment on function private.operator_webhook_messages() is
   'Messages of the service''s webhooks, for operators. Definer: users read only those of their own; assert_operator() checks the caller.';
-revoke all on function private.operator_webhook_messages() from public;
 
 create view public.operator_webhook_messages with (security_invoker = true) as
   select * from private.operator_webhook_messages();
@@ -64,7 +63,6 @@ end;
 $$;
 comment on function private.operator_test_webhook(text) is
   'Queues a test message. Definer: users may not write messages; assert_has_own_scope() checks the caller.';
-revoke all on function private.operator_test_webhook(text) from public;
 
 create function public.operator_test_webhook(p_name text)
 returns uuid
@@ -104,7 +102,6 @@ end;
 $$;
 comment on function private.operator_resend_webhook_message(uuid) is
   'Sends a message of the service''s webhooks again. Definer: users may not write messages; assert_has_own_scope() checks the caller.';
-revoke all on function private.operator_resend_webhook_message(uuid) from public;
 
 create function public.operator_resend_webhook_message(p_message_id uuid)
 returns text

@@ -10,7 +10,7 @@ create table private.operator_acts (
   act text not null check (act in (
     'job.opened', 'job.cancelled', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
     'definition.saved', 'definition.removed', 'agent.rolled_back', 'secret.set', 'secret.removed', 'scopes.changed',
-    'webhook.tested', 'webhook_message.resent', 'tool.tried'
+    'webhook.tested', 'webhook_message.resent', 'tool.tried', 'problems.acknowledged', 'problems.reopened'
   )),
   owner_id uuid,
   master_task_id uuid,
@@ -38,13 +38,12 @@ as $$
     operator_id, client_id, act, owner_id, master_task_id, task_id, tool_slug, tool_name, reason, details
   )
   select auth.uid(), private.request_claims() ->> 'client_id', p_act, object.owner_id, object.master_task_id,
-    object.task_id, object.tool_slug, object.tool_name, left(nullif(btrim(p_reason), ''), 2000),
+    object.task_id, object.tool_slug, object.tool_name, left(nullif(private.visible_text(p_reason), ''), 2000),
     jsonb_strip_nulls(p_details)
   from jsonb_populate_record(null::private.operator_acts, p_object) as object;
 $$;
 comment on function private.record_act(text, jsonb, text, jsonb) is
   'Records an action of the calling operator on {owner_id, master_task_id, task_id, tool_slug, tool_name}, in the transaction of the action.';
-revoke all on function private.record_act(text, jsonb, text, jsonb) from public;
 
 create function private.record_act_on_task(p_act text, p_task public.tasks, p_reason text default null, p_details jsonb default '{}')
 returns void
@@ -60,7 +59,6 @@ as $$
 $$;
 comment on function private.record_act_on_task(text, public.tasks, text, jsonb) is
   'Records what the calling operator does to a task.';
-revoke all on function private.record_act_on_task(text, public.tasks, text, jsonb) from public;
 
 create function private.record_approved_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
 returns void
@@ -79,7 +77,6 @@ as $$
 $$;
 comment on function private.record_approved_definition(uuid, text, text) is
   'Records that an operator approves a tool''s definition.';
-revoke all on function private.record_approved_definition(uuid, text, text) from public;
 
 create function private.email_of(p_user_id uuid)
 returns text
@@ -92,7 +89,6 @@ begin
 end;
 $$;
 comment on function private.email_of(uuid) is 'The email address of an account, for operators; null for the service and for a deleted account.';
-revoke all on function private.email_of(uuid) from public;
 
 -- Views for operators ---------------------------------------------------------------------------
 
@@ -113,7 +109,6 @@ end;
 $$;
 comment on function private.operator_queue_health() is
   'queue_health for operators. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
-revoke all on function private.operator_queue_health() from public;
 
 create function private.operator_workers()
 returns table (
@@ -143,7 +138,6 @@ end;
 $$;
 comment on function private.operator_workers() is
   'The workers of the last day, for operators. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
-revoke all on function private.operator_workers() from public;
 
 create function private.operator_stuck_tasks()
 returns table (
@@ -166,7 +160,6 @@ end;
 $$;
 comment on function private.operator_stuck_tasks() is
   'stuck_tasks with their owners, for operators. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
-revoke all on function private.operator_stuck_tasks() from public;
 
 create function private.operator_maintenance_failures()
 returns setof public.maintenance_failures
@@ -182,7 +175,6 @@ end;
 $$;
 comment on function private.operator_maintenance_failures() is
   'maintenance_failures for operators. Definer: only the service may read the table; assert_operator() checks the caller.';
-revoke all on function private.operator_maintenance_failures() from public;
 
 create function private.operator_dead_letters()
 returns table (
@@ -205,7 +197,6 @@ end;
 $$;
 comment on function private.operator_dead_letters() is
   'dead_letters with their owners, for operators. Definer: it reads the tasks of all owners; assert_operator() checks the caller.';
-revoke all on function private.operator_dead_letters() from public;
 
 create function private.operator_servers()
 returns table (
@@ -236,7 +227,6 @@ end;
 $$;
 comment on function private.operator_servers() is
   'The state of the registered tools over all users, for operators. Definer: it reads the connections of all users; assert_operator() checks the caller.';
-revoke all on function private.operator_servers() from public;
 
 create function private.waiting_definitions()
 returns table (
@@ -266,7 +256,6 @@ end;
 $$;
 comment on function private.waiting_definitions() is
   'The definitions that wait for approve_tool_definition(), with its arguments and the previously approved definition; an empty name stands for the instructions of a server.';
-revoke all on function private.waiting_definitions() from public;
 
 create function private.operator_tool_definitions()
 returns table (
@@ -290,7 +279,6 @@ end;
 $$;
 comment on function private.operator_tool_definitions() is
   'Tool definitions that wait for an approval, for operators. Definer: it reads the connections of all users; assert_operator() checks the caller.';
-revoke all on function private.operator_tool_definitions() from public;
 
 create function private.operator_acts()
 returns table (
@@ -314,7 +302,6 @@ end;
 $$;
 comment on function private.operator_acts() is
   'The actions of operators, newest first, for operators. Definer: no role has a right to the table; assert_operator() checks the caller.';
-revoke all on function private.operator_acts() from public;
 
 create function private.models_in_use()
 returns table (provider_id uuid, model text, used_by text)
@@ -346,7 +333,6 @@ as $$
 $$;
 comment on function private.models_in_use() is
   'The models that active providers, agents, fallbacks, tools and embedders name or have by default, and who uses each.';
-revoke all on function private.models_in_use() from public;
 
 create function private.operator_retiring_models()
 returns table (provider text, model text, retires_on date, used_by text[])
@@ -376,7 +362,6 @@ end;
 $$;
 comment on function private.operator_retiring_models() is
   'Models in use whose provider may stop serving them within 60 days, or since, for operators. Definer: it reads all agents; assert_operator() checks the caller.';
-revoke all on function private.operator_retiring_models() from public;
 
 create function private.operator_releases()
 returns table (version text, installed_at timestamptz)
@@ -395,7 +380,6 @@ end;
 $$;
 comment on function private.operator_releases() is
   'The installed releases of the database, newest first, for operators. Definer: no role has a right to the table; assert_operator() checks the caller.';
-revoke all on function private.operator_releases() from public;
 
 create view public.operator_queue_health with (security_invoker = true) as
   select * from private.operator_queue_health();
@@ -490,7 +474,6 @@ end;
 $$;
 comment on function private.operator_job_filters(text, jsonb) is
   'The filters of a list of all jobs; owner, the id or email address of an account, limits it to that owner, cause to failures with that cause_of(). Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
-revoke all on function private.operator_job_filters(text, jsonb) from public;
 
 create function private.operator_list_jobs(p_filters jsonb, p_before jsonb, p_limit int)
 returns setof public.job_summary
@@ -512,7 +495,6 @@ end;
 $$;
 comment on function private.operator_list_jobs(jsonb, jsonb, int) is
   'A page of all jobs, without their inputs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
-revoke all on function private.operator_list_jobs(jsonb, jsonb, int) from public;
 
 create function public.operator_list_jobs(p_filters jsonb default '{}', p_before jsonb default null, p_limit int default 50)
 returns setof public.job_summary
@@ -542,7 +524,6 @@ end;
 $$;
 comment on function private.operator_job_counts(jsonb) is
   'Counts of all jobs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
-revoke all on function private.operator_job_counts(jsonb) from public;
 
 create function public.operator_job_counts(p_filters jsonb default '{}')
 returns setof public.job_status_count
@@ -603,7 +584,6 @@ end;
 $$;
 comment on function private.operator_failure_groups(jsonb) is
   'Groups of failed jobs. Definer: it reads the tasks of all owners; operator_job_filters() checks the caller.';
-revoke all on function private.operator_failure_groups(jsonb) from public;
 
 create function public.operator_failure_groups(p_filters jsonb default '{}')
 returns setof public.failure_group

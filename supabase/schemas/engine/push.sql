@@ -28,7 +28,6 @@ as $$
   where changed_fields.p_before -> name is distinct from changed_fields.p_after -> name;
 $$;
 comment on function private.changed_fields(jsonb, jsonb) is 'The names of the members in which two objects differ.';
-revoke all on function private.changed_fields(jsonb, jsonb) from public;
 
 create function private.affected_by(p_kind text, p_slug text)
 returns jsonb
@@ -66,7 +65,6 @@ as $$
 $$;
 comment on function private.affected_by(text, text) is
   'Who notices a change of a definition: {agents that use it, schedules that start it, unfinished_tasks of it}.';
-revoke all on function private.affected_by(text, text) from public;
 
 create function private.remove_definition(p_kind text, p_slug text)
 returns void
@@ -90,7 +88,6 @@ end;
 $$;
 comment on function private.remove_definition(text, text) is
   'Removes what a definition describes. An agent that has tasks is deactivated instead.';
-revoke all on function private.remove_definition(text, text) from public;
 
 create function private.write_definitions(p_definitions jsonb)
 returns void
@@ -101,6 +98,7 @@ declare
   v_one record;
   v_detail text;
 begin
+  perform private.assert_definition_is_flat('save the definitions', p_definitions);
   -- What others refer to comes first; agents may refer to each other.
   for v_one in
     select listed.kind, listed.slug, listed.definition
@@ -139,7 +137,6 @@ end;
 $$;
 comment on function private.write_definitions(jsonb) is
   'Writes definitions [{kind, slug, definition}] in the order in which they refer to each other. Raises DEFINITION_INVALID, and what the rows raise.';
-revoke all on function private.write_definitions(jsonb) from public;
 
 create function private.push_definitions(p_definitions jsonb, p_prune boolean default false, p_pushed_by text default null)
 returns jsonb
@@ -225,7 +222,6 @@ end;
 $$;
 comment on function private.push_definitions(jsonb, boolean, text) is
   'Writes definitions [{kind, slug, definition}], and with p_prune removes those of earlier pushes that are missing. Returns {changes: [{kind, slug, change, fields, before, after, drift, affected}], problems: those of configuration_problems() that concern them}. change: created, changed, unchanged, removed, left (no file, without p_prune) or gone (no file, no row). drift: fields that were changed in the database since the last push. A caller that rolls back has made a dry run. Called by push, and by start when files are saved.';
-revoke all on function private.push_definitions(jsonb, boolean, text) from public;
 
 create function private.seed_definitions(p_definitions jsonb)
 returns void
@@ -251,4 +247,3 @@ end;
 $$;
 comment on function private.seed_definitions(jsonb) is
   'Writes those of the definitions [{kind, slug, definition}] that do not exist yet. Called by supabase/seed.sql.';
-revoke all on function private.seed_definitions(jsonb) from public;

@@ -17,17 +17,25 @@
 create type private.event_cursor as (base bigint, settling bigint, transaction xid8, last_ids bigint[]);
 comment on type private.event_cursor is 'What a reader of events has read. See public.read_events().';
 
-create function private.parse_event_cursor(p_cursor text)
+create function private.parse_event_cursor(p_cursor text, p_task public.tasks)
 returns private.event_cursor
 language plpgsql
-immutable
+stable
 set search_path = ''
 as $$
 declare
+  -- A number and its point.
+  c_number_characters constant int := 19;
+  c_max_short_characters constant int := 2000;
   v_parts bigint[];
+  v_max_characters int := c_max_short_characters;
 begin
-  -- A job has at most 10,000 tasks, unless its owner has lifted the cap.
-  if p_cursor ~ '^\d{1,18}(\.\d{1,18})*$' and length(p_cursor) <= 1000000 then
+  -- A cursor has three numbers and one for each task; reading more of them takes seconds.
+  if length(p_cursor) > v_max_characters then
+    v_max_characters := c_number_characters * (
+      3 + (select count(*)::int from public.tasks where master_task_id = p_task.master_task_id));
+  end if;
+  if length(p_cursor) <= v_max_characters and p_cursor ~ '^\d{1,18}(\.\d{1,18})*$' then
     v_parts := string_to_array(p_cursor, '.')::bigint[];
   elsif coalesce(p_cursor, '') = '' then
     v_parts := array[0];
@@ -45,9 +53,8 @@ begin
   );
 end;
 $$;
-comment on function private.parse_event_cursor(text) is
-  'Reads a cursor of read_events(). Null and an empty text stand for the beginning. Raises QUERY_INVALID.';
-revoke all on function private.parse_event_cursor(text) from public;
+comment on function private.parse_event_cursor(text, public.tasks) is
+  'Reads a cursor of read_events() for a job, or a task of it. Null and an empty string stand for the beginning. Raises QUERY_INVALID.';
 
 create function private.print_event_cursor(p_cursor private.event_cursor)
 returns text
@@ -68,7 +75,6 @@ begin
 end;
 $$;
 comment on function private.print_event_cursor(private.event_cursor) is 'The text that parse_event_cursor() reads.';
-revoke all on function private.print_event_cursor(private.event_cursor) from public;
 
 create function private.settle_event_cursor(p_cursor private.event_cursor, p_read_until bigint, p_snapshot pg_snapshot)
 returns private.event_cursor
@@ -100,7 +106,6 @@ end;
 $$;
 comment on function private.settle_event_cursor(private.event_cursor, bigint, pg_snapshot) is
   'Shortens a cursor: moves its base to where no event can appear anymore, and begins to wait for the next such place. p_read_until: every event up to this id that is visible in the snapshot was returned.';
-revoke all on function private.settle_event_cursor(private.event_cursor, bigint, pg_snapshot) from public;
 
 create function private.event_page(p_task public.tasks, p_cursor text, p_limit int, p_max_data_bytes int)
 returns jsonb
@@ -109,7 +114,7 @@ set search_path = ''
 as $$
 declare
   v_max_page_bytes constant int := 1048576;
-  v_cursor private.event_cursor := private.parse_event_cursor(p_cursor);
+  v_cursor private.event_cursor := private.parse_event_cursor(p_cursor, p_task);
   -- The last returned id of each task. Looking it up for each event is faster than a join, which would sort.
   v_last constant jsonb := (
     select coalesce(jsonb_object_agg(event.task_id, event.id order by event.id), '{}')
@@ -174,7 +179,6 @@ end;
 $$;
 comment on function private.event_page(public.tasks, text, int, int) is
   'A page of the events of a job or, for a subtask, of that task. See public.read_events(). The caller has checked the permissions and the limits.';
-revoke all on function private.event_page(public.tasks, text, int, int) from public;
 
 create function private.read_events(p_task_id uuid, p_cursor text, p_limit int, p_max_data_bytes int)
 returns jsonb
@@ -195,7 +199,6 @@ end;
 $$;
 comment on function private.read_events(uuid, text, int, int) is
   'See public.read_events(). Definer: it checks the caller once, while policies would check each event, and operators may not read the table.';
-revoke all on function private.read_events(uuid, text, int, int) from public;
 
 create function public.read_events(
   p_task_id uuid, p_cursor text default null, p_limit int default 200, p_max_data_bytes int default 32768

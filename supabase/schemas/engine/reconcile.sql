@@ -40,7 +40,6 @@ end;
 $$;
 comment on function private.end_expired_task(uuid) is
   'Ends a task if its lease has expired and it may not be claimed again. False when it is not to be ended or its job is busy.';
-revoke all on function private.end_expired_task(uuid) from public;
 
 create function private.end_expired_tasks()
 returns int
@@ -60,7 +59,6 @@ as $$
 $$;
 comment on function private.end_expired_tasks() is
   'Ends tasks with an expired lease that may not be claimed again.';
-revoke all on function private.end_expired_tasks() from public;
 
 create index tasks_wall_time_idx on public.tasks (started_at)
   where parent_id is null and finished_at is null and budget ->> 'max_wall_seconds' is not null;
@@ -92,7 +90,6 @@ end;
 $$;
 comment on function private.end_overdue_job(uuid) is
   'Ends a job that still waits after its max_wall_seconds. False when a worker runs it or the job is busy.';
-revoke all on function private.end_overdue_job(uuid) from public;
 
 create function private.end_overdue_jobs()
 returns int
@@ -116,7 +113,6 @@ as $$
 $$;
 comment on function private.end_overdue_jobs() is
   'Ends jobs that have waited past their max_wall_seconds, which count from the first claim. Running subtasks are cancelled.';
-revoke all on function private.end_overdue_jobs() from public;
 
 create function private.stranded_tasks(p_task_id uuid default null)
 returns table (task_id uuid, master_task_id uuid)
@@ -146,7 +142,6 @@ as $$
 $$;
 comment on function private.stranded_tasks(uuid) is
   'Parked tasks that no longer wait for anything: all of them, or only the given one.';
-revoke all on function private.stranded_tasks(uuid) from public;
 
 create function private.wake_stranded_task(p_task_id uuid)
 returns boolean
@@ -173,7 +168,6 @@ end;
 $$;
 comment on function private.wake_stranded_task(uuid) is
   'Queues a parked task if it no longer waits for anything. False when it waits or its job is busy.';
-revoke all on function private.wake_stranded_task(uuid) from public;
 
 create function private.wake_stranded_tasks()
 returns int
@@ -187,7 +181,6 @@ as $$
 $$;
 comment on function private.wake_stranded_tasks() is
   'Queues parked tasks that no longer wait for anything.';
-revoke all on function private.wake_stranded_tasks() from public;
 
 create function private.delete_old_records()
 returns int
@@ -205,7 +198,6 @@ end;
 $$;
 comment on function private.delete_old_records() is
   'Deletes what only recent rows are for: workers and maintenance failures. Returns how many workers.';
-revoke all on function private.delete_old_records() from public;
 
 create function private.reconcile()
 returns jsonb
@@ -233,7 +225,6 @@ end;
 $$;
 comment on function private.reconcile() is
   'Repairs the state that crashes leave behind, ends jobs whose time is up, and returns how many of each. Does nothing while another call runs. Called by cron, through tick().';
-revoke all on function private.reconcile() from public;
 
 create function private.tick()
 returns void
@@ -252,4 +243,3 @@ begin
 end;
 $$;
 comment on function private.tick() is 'Runs every 15 seconds: reconciles, ends statements of callers that are past their time, checks the alerts, and wakes the workers of every kind of work that is due, even when a repair or the check of another kind fails.';
-revoke all on function private.tick() from public;

@@ -27,7 +27,6 @@ end;
 $$;
 comment on function private.assert_may_repeat(uuid, uuid) is
   'Raises TASK_NOT_FOUND unless the task belongs to the user (null: the service).';
-revoke all on function private.assert_may_repeat(uuid, uuid) from public;
 
 create function private.list_repeats(p_task_id uuid, p_limit int)
 returns setof private.task_repeats
@@ -49,7 +48,6 @@ end;
 $$;
 comment on function private.list_repeats(uuid, int) is
   'See public.list_repeats(). Definer: users may not read task_repeats; readable_task() checks the caller.';
-revoke all on function private.list_repeats(uuid, int) from public;
 
 create function public.list_repeats(p_task_id uuid, p_limit int default 100)
 returns table (repeat_id uuid, source_task_id uuid, created_at timestamptz)

@@ -24,4 +24,3 @@ end;
 $$;
 comment on function private.read_result(uuid, bigint, int) is
   'The result of an ended call of a task as its owner may read it, so without the text of a skill; no row for another step. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.read_result(uuid, bigint, int) from public;

@@ -25,7 +25,6 @@ as $$
   }'::jsonb;
 $$;
 comment on function private.default_retention() is 'The retention settings with their defaults in days.';
-revoke all on function private.default_retention() from public;
 
 create function private.retention_days(p_key text)
 returns int
@@ -42,7 +41,6 @@ end;
 $$;
 comment on function private.retention_days(text) is
   'The value of a retention setting in days, or its default. See default_retention().';
-revoke all on function private.retention_days(text) from public;
 
 create function private.retain_job(p_task_id uuid, p_is_kept boolean)
 returns boolean
@@ -63,7 +61,6 @@ end;
 $$;
 comment on function private.retain_job(uuid, boolean) is
   'See public.retain_job(). Definer: users may not write tasks; the function checks the caller.';
-revoke all on function private.retain_job(uuid, boolean) from public;
 create function public.retain_job(p_task_id uuid, p_is_kept boolean default true)
 returns boolean
 language sql
@@ -97,7 +94,6 @@ end;
 $$;
 comment on function private.list_files_of_task() is
   'Row trigger: adds the files of a deleted task to the list of files to remove, unless another task refers to them. Definer: whoever may delete tasks or their owner need not write that list.';
-revoke all on function private.list_files_of_task() from public;
 create trigger tasks_list_files after delete on public.tasks
   for each row when (old.storage_paths <> '{}') execute function private.list_files_of_task();
 
@@ -116,7 +112,6 @@ end;
 $$;
 comment on function private.list_files_of_user() is
   'Row trigger of auth.users: adds the uploads of a deleted user to the list of files to remove; those of the user''s jobs are listed with their tasks. Definer: the role of Auth may not write that list.';
-revoke all on function private.list_files_of_user() from public;
 create trigger users_list_files after delete on auth.users
   for each row execute function private.list_files_of_user();
 
@@ -139,7 +134,6 @@ end;
 $$;
 comment on function private.delete_old_job(uuid) is
   'Deletes a job with everything that belongs to it except tool calls, their session and model calls, which have retentions of their own. Does nothing when one of its tasks has not ended or the owner keeps it; returns whether it did.';
-revoke all on function private.delete_old_job(uuid) from public;
 
 create function private.delete_old_jobs(p_limit int)
 returns int
@@ -159,7 +153,6 @@ end;
 $$;
 comment on function private.delete_old_jobs(int) is
   'Deletes up to p_limit jobs that ended more than keep_jobs_days ago and are not kept, and returns how many.';
-revoke all on function private.delete_old_jobs(int) from public;
 
 create view private.reviewed_jobs with (security_invoker = true) as
   select distinct asking.master_task_id
@@ -201,7 +194,6 @@ end;
 $$;
 comment on function private.drop_partition(text, regclass, text, uuid[], timestamptz) is
   'Moves the rows of a partition for which the condition p_stays on $1 (p_task_ids) and $2 (p_since) is true to the default partition, and drops the partition: otherwise a few rows would keep the disk space of a whole week. Returns false when these are more than 30,000 rows. Waits one second for its first lock and then fails.';
-revoke all on function private.drop_partition(text, regclass, text, uuid[], timestamptz) from public;
 
 create function private.drop_old_events(p_before timestamptz)
 returns boolean
@@ -237,7 +229,6 @@ end;
 $$;
 comment on function private.drop_old_events(timestamptz) is
   'Drops the oldest partition of task_events for tasks created before p_before; false when there is none. Younger events, and those of jobs that are kept or wait for a person, stay; see drop_partition().';
-revoke all on function private.drop_old_events(timestamptz) from public;
 
 create function private.delete_old_events(p_limit int)
 returns int
@@ -271,7 +262,6 @@ end;
 $$;
 comment on function private.delete_old_events(int) is
   'Deletes up to p_limit events older than keep_events_days that are not in the partition to be dropped next and whose job is not kept and waits for no person, and returns how many. Tasks do not need them: their transcript is task_steps.';
-revoke all on function private.delete_old_events(int) from public;
 
 create function private.drop_old_transcripts(p_before timestamptz)
 returns boolean
@@ -303,7 +293,6 @@ end;
 $$;
 comment on function private.drop_old_transcripts(timestamptz) is
   'Drops the oldest partition of task_steps for tasks created before p_before; false when there is none. The steps of jobs that have not ended, ended later or are kept stay; see drop_partition(). The caller has made sure that no other job can be retried.';
-revoke all on function private.drop_old_transcripts(timestamptz) from public;
 
 create function private.drop_old_partitions()
 returns int
@@ -333,7 +322,6 @@ end;
 $$;
 comment on function private.drop_old_partitions() is
   'Drops the oldest partition of task_events or task_steps that retention no longer keeps, and returns how many: 1, or 0 when there is none. delete_old_jobs() deletes the rows of jobs whose transcripts were dropped. Called by cron.';
-revoke all on function private.drop_old_partitions() from public;
 
 create function private.awaits_export(p_execution_id uuid)
 returns boolean
@@ -351,7 +339,6 @@ as $$
   );
 $$;
 comment on function private.awaits_export(uuid) is 'True when a tool call has a failure or grade that is not yet in Storage.';
-revoke all on function private.awaits_export(uuid) from public;
 
 create function private.delete_old_executions(p_limit int)
 returns int
@@ -389,7 +376,6 @@ end;
 $$;
 comment on function private.delete_old_executions(int) is
   'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. Keeps calls that the export has not written yet or that are not in tool_days, and those of kept jobs.';
-revoke all on function private.delete_old_executions(int) from public;
 
 create index sessions_last_seen_at_idx on public.sessions (last_seen_at);
 
@@ -419,7 +405,6 @@ end;
 $$;
 comment on function private.delete_old_sessions(int) is
   'Deletes up to p_limit sessions that were last used more than keep_executions_days ago, and returns how many. Callers choose the ids of sessions, so they can create any number of them.';
-revoke all on function private.delete_old_sessions(int) from public;
 
 create function private.delete_old_usage(p_limit int)
 returns int
@@ -492,7 +477,6 @@ end;
 $$;
 comment on function private.delete_old_usage(int) is
   'Adds up to p_limit model calls of days that are more than keep_usage_days ago, at least 32, to usage_days, deletes them, and returns how many.';
-revoke all on function private.delete_old_usage(int) from public;
 
 create function private.delete_old_tool_days(p_limit int)
 returns int
@@ -511,7 +495,6 @@ end;
 $$;
 comment on function private.delete_old_tool_days(int) is
   'Deletes up to p_limit sums of tool calls of days that are more than keep_tool_days ago, and returns how many.';
-revoke all on function private.delete_old_tool_days(int) from public;
 
 create function private.delete_old_confirmations(p_limit int)
 returns int
@@ -536,7 +519,6 @@ end;
 $$;
 comment on function private.delete_old_confirmations(int) is
   'Deletes up to p_limit statements that a dry run has shown: unused ones a day after they expired, used ones after keep_executions_days. Returns how many. Everybody who may write can create any number of them.';
-revoke all on function private.delete_old_confirmations(int) from public;
 
 create function private.delete_old()
 returns jsonb
@@ -556,7 +538,6 @@ begin
 end;
 $$;
 comment on function private.delete_old() is 'Runs one batch of retention and returns how much it deleted. Called by cron.';
-revoke all on function private.delete_old() from public;
 
 -- Every minute: 288,000 jobs a day, in batches of about a second.
 select cron.schedule('supaswarm-delete-old', '* * * * *', 'select private.delete_old()');
@@ -573,7 +554,6 @@ as $$
 $$;
 comment on function private.files_to_remove(int) is
   'Paths to remove from the bucket supaswarm-data. They stay listed until delete_removed_files(). Called by workers.';
-revoke all on function private.files_to_remove(int) from public;
 
 create function private.delete_removed_files(p_paths jsonb)
 returns void
@@ -584,4 +564,3 @@ as $$
 $$;
 comment on function private.delete_removed_files(jsonb) is
   'Removes deleted files [path] from the list. Called by workers.';
-revoke all on function private.delete_removed_files(jsonb) from public;

@@ -11,7 +11,6 @@ begin
 end;
 $$;
 comment on function private.raise_not_retryable(uuid, text, text) is 'Raises TASK_NOT_RETRYABLE.';
-revoke all on function private.raise_not_retryable(uuid, text, text) from public;
 
 create function private.withdraw_result(p_child public.tasks)
 returns void
@@ -46,7 +45,6 @@ end;
 $$;
 comment on function private.withdraw_result(public.tasks) is
   'Makes a parent wait again for a subtask whose result it has not read. Raises TASK_NOT_RETRYABLE. The caller holds the job''s lock.';
-revoke all on function private.withdraw_result(public.tasks) from public;
 
 create function private.assert_transcript_is_kept(p_master_task_id uuid)
 returns void
@@ -67,7 +65,6 @@ end;
 $$;
 comment on function private.assert_transcript_is_kept(uuid) is
   'Raises TASK_NOT_RETRYABLE for a job that retention has begun to delete: without its transcript, a task would repeat its effects.';
-revoke all on function private.assert_transcript_is_kept(uuid) from public;
 
 create function private.requeue_ended(p_task_id uuid, p_why text)
 returns void
@@ -89,6 +86,7 @@ begin
       attempts = 0,
       failing_since = null,
       deliveries = 0,
+      yields = 0,
       rate_limit_waits = 0,
       agent_revision = (select agent.revision from public.agents as agent where agent.id = tasks.agent_id),
       logs = logs || private.log_line(p_why)
@@ -97,7 +95,6 @@ end;
 $$;
 comment on function private.requeue_ended(uuid, text) is
   'Puts an ended task back into the queue and clears what its end set. The caller holds the job''s lock and emits the event.';
-revoke all on function private.requeue_ended(uuid, text) from public;
 
 create function private.delete_verdicts(p_task_id uuid)
 returns void
@@ -119,7 +116,27 @@ as $$
 $$;
 comment on function private.delete_verdicts(uuid) is
   'Makes the guardrails of an ended task check again the content whose verdict was not used yet: the guardrails or their data may have changed. The trace keeps the old verdicts.';
-revoke all on function private.delete_verdicts(uuid) from public;
+
+create function private.ask_again(p_task_id uuid)
+returns void
+language sql
+set search_path = ''
+as $$
+  with last as (
+    select coalesce(max(seq) filter (where kind = 'user'), 0) as message,
+      max(seq) filter (where kind = 'model' and state = 'done' and not coalesce(input ? 'summarizes_through', false)) as answer,
+      max(seq) filter (where kind = 'model' and state = 'started') as open_call
+    from public.task_steps where task_id = p_task_id
+  )
+  update public.task_steps as step
+  set input = coalesce(step.input, '{}') || '{"retried": true}'
+  from last
+  where step.task_id = p_task_id and step.seq = last.answer and last.answer > last.message
+    -- Otherwise the task did not fail because of its transcript: the open call is made again.
+    and coalesce(last.open_call, 0) < last.answer;
+$$;
+comment on function private.ask_again(uuid) is
+  'Marks the last answer of an ended task as retried: decide() starts its counts anew after it, and asks the model again instead of coming to the same end. Prompts leave out what only led to that end; the transcript keeps it.';
 
 create function private.reopen_task(p_task_id uuid, p_reason text default null)
 returns text
@@ -150,6 +167,7 @@ begin
     and step.seq = review.seq
     and step.state = 'started';
   perform private.delete_verdicts(p_task_id);
+  perform private.ask_again(p_task_id);
   perform private.requeue_ended(p_task_id, 'retried by request');
   perform private.emit_event(p_task_id, v_task.master_task_id, 'task.retried',
     jsonb_build_object('error', v_task.error, 'retry_at', clock_timestamp(), 'reason', 'requested')
@@ -158,8 +176,7 @@ begin
 end;
 $$;
 comment on function private.reopen_task(uuid, text) is
-  'Makes an ended task continue from its checkpoint, with new attempts and a new wall time; its usage is kept. p_reason: why an operator retries it. Raises TASK_NOT_RETRYABLE.';
-revoke all on function private.reopen_task(uuid, text) from public;
+  'Makes an ended task continue from its checkpoint with another model call, with new attempts and a new wall time; its usage is kept. p_reason: why an operator retries it. Raises TASK_NOT_RETRYABLE.';
 
 create function private.retry_task(p_task_id uuid)
 returns text
@@ -182,7 +199,6 @@ end;
 $$;
 comment on function private.retry_task(uuid) is
   'Retries a failed or cancelled task. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
-revoke all on function private.retry_task(uuid) from public;
 
 create function public.retry_task(p_task_id uuid)
 returns text
@@ -192,7 +208,7 @@ as $$
   select private.retry_task(p_task_id);
 $$;
 comment on function public.retry_task(uuid) is
-  'Retries a task that failed or was cancelled: it continues from its checkpoint. Returns its status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Counts as the creation of a task. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Retries a task that failed or was cancelled: it continues from its checkpoint and asks its model again. Returns its status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Counts as the creation of a task. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.retry_task(uuid) from public, anon, authenticated, service_role;
 grant execute on function private.retry_task(uuid), public.retry_task(uuid) to authenticated, service_role;
 
@@ -219,7 +235,6 @@ end;
 $$;
 comment on function private.redrive(bigint, text) is
   'Retries the task of a dead letter. Definer: the service may not write tasks or queues; only the service may execute this function.';
-revoke all on function private.redrive(bigint, text) from public;
 
 create function public.redrive(p_dead_letter_id bigint)
 returns uuid

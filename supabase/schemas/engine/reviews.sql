@@ -33,7 +33,6 @@ end;
 $$;
 comment on function private.request_review(uuid, bigint, int, text, jsonb, jsonb, text, jsonb) is
   'Requests a review and parks the task in one transaction; delete_untried() deletes the steps p_untried [seq]. Returns parked, continue (the review of this step is already answered) or cancelled. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.request_review(uuid, bigint, int, text, jsonb, jsonb, text, jsonb) from public;
 
 create function private.raise_task_not_found(p_task_id uuid)
 returns void
@@ -47,7 +46,6 @@ begin
 end;
 $$;
 comment on function private.raise_task_not_found(uuid) is 'Raises TASK_NOT_FOUND.';
-revoke all on function private.raise_task_not_found(uuid) from public;
 
 create function private.any_task(p_task_id uuid)
 returns public.tasks
@@ -67,7 +65,6 @@ end;
 $$;
 comment on function private.any_task(uuid) is
   'Returns the task without checking its owner; the caller has checked the permissions. Raises TASK_NOT_FOUND.';
-revoke all on function private.any_task(uuid) from public;
 
 create function private.own_task(p_task_id uuid)
 returns public.tasks
@@ -91,7 +88,6 @@ end;
 $$;
 comment on function private.own_task(uuid) is
   'Returns the task if the caller owns it or is the service. Raises TASK_NOT_FOUND, also for a task of another user, and INSUFFICIENT_SCOPE for an OAuth client without swarm:run.';
-revoke all on function private.own_task(uuid) from public;
 
 create function private.raise_answer_invalid(p_code text, p_problem text, p_hint text)
 returns void
@@ -104,7 +100,6 @@ begin
 end;
 $$;
 comment on function private.raise_answer_invalid(text, text, text) is 'Raises an error about the answer of a review.';
-revoke all on function private.raise_answer_invalid(text, text, text) from public;
 
 create function private.assert_choice(p_review public.human_reviews, p_approved boolean, p_response jsonb)
 returns void
@@ -128,7 +123,6 @@ end;
 $$;
 comment on function private.assert_choice(public.human_reviews, boolean, jsonb) is
   'Raises REVIEW_CHOICE_INVALID when a review with options is approved without one of them as response.choice, or when the choice is none of them.';
-revoke all on function private.assert_choice(public.human_reviews, boolean, jsonb) from public;
 
 create function private.assert_may_approve_call(p_review public.human_reviews, p_job_id uuid)
 returns void
@@ -157,7 +151,6 @@ end;
 $$;
 comment on function private.assert_may_approve_call(public.human_reviews, uuid) is
   'Raises INSUFFICIENT_SCOPE when an OAuth client approves a call that it may not make itself, and FORBIDDEN when it approves a statement that the SQL policy makes wait for the owner, in a job to which it has contributed.';
-revoke all on function private.assert_may_approve_call(public.human_reviews, uuid) from public;
 
 create function private.has_inexact_number(p_value jsonb)
 returns boolean
@@ -178,7 +171,6 @@ end;
 $$;
 comment on function private.has_inexact_number(jsonb) is
   'Whether a number of the value is another one in programs, which have floating-point numbers: 9007199254740993, or 1e400.';
-revoke all on function private.has_inexact_number(jsonb) from public;
 
 create function private.approved_arguments(p_review public.human_reviews, p_response jsonb)
 returns jsonb
@@ -214,7 +206,6 @@ end;
 $$;
 comment on function private.approved_arguments(public.human_reviews, jsonb) is
   'The arguments with which an approved call runs: response.arguments, otherwise those that were asked for. Raises REVIEW_ARGUMENTS_INVALID when they do not match the tool''s schema.';
-revoke all on function private.approved_arguments(public.human_reviews, jsonb) from public;
 
 create function private.respond_to_review(
   p_task_id uuid, p_approved boolean, p_response jsonb, p_comments text, p_hold_seconds int default 0,
@@ -245,7 +236,7 @@ begin
   end if;
   if not private.is_within_limits(jsonb_build_array(v_response, p_comments)) then
     perform private.raise_answer_invalid('REVIEW_ANSWER_INVALID',
-      'response and comments are larger than 1 MiB, 200 levels or 70,000 values',
+      'response and comments are larger than 1 MiB, 64 levels or 70,000 values, or have a number that programs cannot read',
       'Send less, or store it as a file or document and name that.');
   end if;
   select * into v_review from public.human_reviews
@@ -310,7 +301,6 @@ end;
 $$;
 comment on function private.respond_to_review(uuid, boolean, jsonb, text, int, int) is
   'Answers the open review of a task and queues the task again. The only place that decides what a valid answer is. Definer: users may not write tasks or queues; the function checks the caller itself.';
-revoke all on function private.respond_to_review(uuid, boolean, jsonb, text, int, int) from public;
 
 create function private.raise_no_open_review(p_task_id uuid)
 returns void
@@ -331,7 +321,6 @@ begin
 end;
 $$;
 comment on function private.raise_no_open_review(uuid) is 'Raises REVIEW_ALREADY_ANSWERED or REVIEW_NOT_FOUND.';
-revoke all on function private.raise_no_open_review(uuid) from public;
 
 create function public.respond_to_review(
   p_task_id uuid, p_approved boolean, p_response jsonb default '{}', p_comments text default null,
@@ -369,7 +358,6 @@ begin
 end;
 $$;
 comment on function private.raise_not_reopenable(uuid, text, text) is 'Raises REVIEW_NOT_REOPENABLE.';
-revoke all on function private.raise_not_reopenable(uuid, text, text) from public;
 
 create function private.assert_reopenable(p_task public.tasks, p_review public.human_reviews)
 returns void
@@ -401,7 +389,6 @@ end;
 $$;
 comment on function private.assert_reopenable(public.tasks, public.human_reviews) is
   'Checks that the answer to the newest review of a task can be taken back. Raises REVIEW_NOT_FOUND, REVIEW_NOT_REOPENABLE, and FORBIDDEN for a client that did not give the answer.';
-revoke all on function private.assert_reopenable(public.tasks, public.human_reviews) from public;
 
 create function private.reopen_review(p_task_id uuid)
 returns text
@@ -450,7 +437,6 @@ end;
 $$;
 comment on function private.reopen_review(uuid) is
   'See public.reopen_review(). Definer: users may not write tasks or queues; the function checks the caller itself.';
-revoke all on function private.reopen_review(uuid) from public;
 
 create function public.reopen_review(p_task_id uuid)
 returns text

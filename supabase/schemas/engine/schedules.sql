@@ -67,14 +67,13 @@ begin
     or length(p_schedule.agent) > 200 or length(p_schedule.cron) > 1000 or length(p_schedule.time_zone) > 100
   then
     perform private.raise_error('TASK_INPUT_INVALID',
-      'Cannot save the schedule: its input, budget and metadata are larger than 1 MiB, 200 levels or 70,000 values, or a name is too long',
+      'Cannot save the schedule: its input, budget and metadata are larger than 1 MiB, 64 levels or 70,000 values, or have a number that programs cannot read, or a name is too long',
       'Write less, and store large values as files.');
   end if;
 end;
 $$;
 comment on function private.assert_schedule_is_small(public.schedules) is
   'Raises TASK_INPUT_INVALID for values that no job could have. Called for inactive schedules too, because they are stored.';
-revoke all on function private.assert_schedule_is_small(public.schedules) from public;
 
 create function private.assert_schedule_may_run(p_schedule public.schedules)
 returns void
@@ -103,7 +102,6 @@ end;
 $$;
 comment on function private.assert_schedule_may_run(public.schedules) is
   'Raises QUOTA_EXCEEDED and every error that creating the job now would raise. Called when an active schedule is written, so that the owner sees mistakes immediately and not when a run is due.';
-revoke all on function private.assert_schedule_may_run(public.schedules) from public;
 
 create function private.check_schedule()
 returns trigger
@@ -139,7 +137,6 @@ end;
 $$;
 comment on function private.check_schedule() is
   'Row trigger of schedules, before an owner''s write: checks the row and sets the next run. Raises SCHEDULE_CRON_INVALID, SCHEDULE_ZONE_INVALID, SCHEDULE_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_BUDGET_INVALID, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not read the data that the check needs.';
-revoke all on function private.check_schedule() from public;
 
 create trigger schedules_check_insert before insert on public.schedules
   for each row execute function private.check_schedule();
@@ -167,7 +164,6 @@ end;
 $$;
 comment on function private.record_schedule_client() is
   'Row trigger of schedules: records the OAuth client that wrote the row, with its scopes. Definer: users may not write that table.';
-revoke all on function private.record_schedule_client() from public;
 
 create trigger schedules_note_client
   after insert or update of name, agent, input, cron, time_zone, overlap, is_active, priority, budget, metadata
@@ -187,7 +183,6 @@ end;
 $$;
 comment on function private.check_person_may() is
   'Row trigger (action) of schedules and webhooks; the action completes the sentence "Cannot …". Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not execute the functions that it calls.';
-revoke all on function private.check_person_may() from public;
 
 create trigger schedules_check_deletion before delete on public.schedules
   for each row execute function private.check_person_may('delete the schedule');
@@ -253,7 +248,6 @@ end;
 $$;
 comment on function private.create_scheduled_job(public.schedules, timestamptz) is
   'Creates the job of one run, limited to the scopes of the OAuth clients that wrote the schedule. Raises what create_task() raises, INSUFFICIENT_SCOPE.';
-revoke all on function private.create_scheduled_job(public.schedules, timestamptz) from public;
 
 create function private.run_schedule(p_schedule public.schedules, p_scheduled_at timestamptz)
 returns void
@@ -286,7 +280,6 @@ end;
 $$;
 comment on function private.run_schedule(public.schedules, timestamptz) is
   'Creates the job of one run, or stores why it could not be created. Never raises. The caller has locked the schedule.';
-revoke all on function private.run_schedule(public.schedules, timestamptz) from public;
 
 create function private.has_unfinished_run(p_schedule public.schedules)
 returns boolean
@@ -299,7 +292,6 @@ begin
 end;
 $$;
 comment on function private.has_unfinished_run(public.schedules) is 'True when the last job of a schedule has not ended.';
-revoke all on function private.has_unfinished_run(public.schedules) from public;
 
 create function private.take_due_run(p_schedule public.schedules)
 returns void
@@ -344,7 +336,6 @@ end;
 $$;
 comment on function private.take_due_run(public.schedules) is
   'Handles a due schedule: creates the job, queues the run or skips it. The caller has locked the schedule.';
-revoke all on function private.take_due_run(public.schedules) from public;
 
 create function private.run_due_schedules(p_limit int default 1000, p_max_duration interval default '5 seconds')
 returns int
@@ -410,6 +401,5 @@ end;
 $$;
 comment on function private.run_due_schedules(int, interval) is
   'Runs the schedules that are due, in turn among their owners and the most overdue first, and returns how many it handled. Bounded in number and time: many schedules that are due at the same time take several batches. Called by cron; concurrent calls skip each other''s locked rows.';
-revoke all on function private.run_due_schedules(int, interval) from public;
 
 select cron.schedule('supaswarm-schedules', '15 seconds', 'select private.run_due_schedules()');

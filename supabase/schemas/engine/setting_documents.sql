@@ -9,7 +9,6 @@ as $$
   select to_jsonb(trim_scale(p_micro_usd::numeric / 1000000));
 $$;
 comment on function private.usd_of(bigint) is 'Millionths of a US dollar as US dollars.';
-revoke all on function private.usd_of(bigint) from public;
 
 create function private.micro_usd_of(p_usd jsonb)
 returns bigint
@@ -20,7 +19,6 @@ as $$
   select round((p_usd #>> '{}')::numeric * 1000000)::bigint;
 $$;
 comment on function private.micro_usd_of(jsonb) is 'US dollars as millionths of a US dollar.';
-revoke all on function private.micro_usd_of(jsonb) from public;
 
 create function private.utc_text(p_at timestamptz)
 returns text
@@ -34,7 +32,6 @@ as $$
   end;
 $$;
 comment on function private.utc_text(timestamptz) is 'A time in UTC as text: the day alone at its beginning.';
-revoke all on function private.utc_text(timestamptz) from public;
 
 create function private.utc_time(p_text text)
 returns timestamptz
@@ -52,7 +49,6 @@ exception when datetime_field_overflow then
 end;
 $$;
 comment on function private.utc_time(text) is 'The time that a text in the form of utc_text() names; null for any other text.';
-revoke all on function private.utc_time(text) from public;
 
 create function private.account_name(p_user_id uuid)
 returns text
@@ -63,7 +59,6 @@ as $$
   select coalesce(private.email_of(p_user_id), p_user_id::text);
 $$;
 comment on function private.account_name(uuid) is 'How settings name an account: by its email address, or by its id if it has none.';
-revoke all on function private.account_name(uuid) from public;
 
 create function private.account_of(p_account text, p_attempt text)
 returns uuid
@@ -88,7 +83,6 @@ end;
 $$;
 comment on function private.account_of(text, text) is
   'The account with this email address or id. p_attempt completes the sentence "Cannot …". Raises USER_NOT_FOUND.';
-revoke all on function private.account_of(text, text) from public;
 
 -- Reading -----------------------------------------------------------------------------------------
 
@@ -110,7 +104,6 @@ as $$
   ));
 $$;
 comment on function private.price_document(jsonb) is 'A row of model_prices or of model_catalog_prices as an entry of a model''s document.';
-revoke all on function private.price_document(jsonb) from public;
 
 create function private.catalog_document(p_slug text)
 returns jsonb
@@ -134,7 +127,6 @@ begin
 end;
 $$;
 comment on function private.catalog_document(text) is 'The document of a model (provider/model) as the catalog has it; null if it has none.';
-revoke all on function private.catalog_document(text) from public;
 
 create function private.policy_slug(p_policy public.model_policies)
 returns text
@@ -148,7 +140,6 @@ as $$
 $$;
 comment on function private.policy_slug(public.model_policies) is
   'How settings name a policy: the provider, then the model, then the account, such as openai/gpt-5.4-mini for ada@example.com.';
-revoke all on function private.policy_slug(public.model_policies) from public;
 
 create function private.audience_documents()
 returns table (slug text, definition jsonb)
@@ -172,7 +163,6 @@ as $$
 $$;
 comment on function private.audience_documents() is
   'The accounts of agents whose audience is named, and of tools whose shared credential is not for everyone.';
-revoke all on function private.audience_documents() from public;
 
 create function private.setting_documents()
 returns table (kind text, slug text, definition jsonb)
@@ -186,6 +176,7 @@ as $$
     'config', tool.config,
     'credential', private.credential_definition(tool),
     'data_flows', tool.data_flows,
+    'audience', nullif(tool.audience, 'granted'),
     'is_active', nullif(tool.is_active, true)
   ))
   from public.tools as tool
@@ -255,7 +246,6 @@ as $$
   from public.projects as project;
 $$;
 comment on function private.setting_documents() is 'All settings as documents. Defaults are missing.';
-revoke all on function private.setting_documents() from public;
 
 create function private.secrets_named_in(p_document jsonb)
 returns setof text
@@ -270,28 +260,52 @@ as $$
   where p_document ->> 'api_key_secret_name' is not null;
 $$;
 comment on function private.secrets_named_in(jsonb) is 'The names of the secrets that a definition or setting uses.';
-revoke all on function private.secrets_named_in(jsonb) from public;
 
 create function private.used_secrets()
-returns table (name text, used_by text)
+returns table (name text, used_by text, destination text)
 language sql
 stable
 set search_path = ''
 as $$
-  select provider.api_key_secret_name, 'provider ' || provider.name
+  select provider.api_key_secret_name, 'provider ' || provider.name, private.destination_of_provider(provider)
   from public.llm_providers as provider
   where provider.api_key_secret_name is not null
   union all
-  select private.secrets_named_in(jsonb_build_object('secret', tool.credential_secret_name, 'config', tool.config)),
-    case tool.type when 'mcp_server' then 'server ' else 'tool ' end || tool.slug
+  select named.name, private.document_of_tool(tool), named.destination
   from public.tools as tool
+  cross join lateral (
+    select private.secrets_named_in(jsonb_build_object('secret', tool.credential_secret_name, 'config', tool.config - 'oauth')),
+      private.destination_of_tool(tool)
+    union
+    -- Without an issuer, the tool server names it.
+    select private.secrets_named_in(tool.config -> 'oauth'),
+      coalesce(private.host_of(tool.config #>> '{oauth,issuer}'), private.destination_of_tool(tool))
+  ) as named (name, destination)
   union all
-  select 'GITHUB_TOKEN', 'documents ' || project.slug
+  select embedder.api_key_secret_name, 'embedder ' || embedder.name, coalesce(private.host_of(embedder.base_url), embedder.api)
+  from public.embedders as embedder
+  where embedder.is_active and embedder.requires_api_key
+  union all
+  select 'GITHUB_TOKEN', 'documents ' || project.slug, 'GitHub'
   from public.projects as project
   where project.github_repo is not null and project.github_token_secret_name is null;
 $$;
-comment on function private.used_secrets() is 'The names of the secrets that the project uses, and what uses each.';
-revoke all on function private.used_secrets() from public;
+comment on function private.used_secrets() is
+  'The names of the secrets that the project uses, what uses each, and the host that it is sent to: that of the authorization server for the secret of an OAuth client.';
+
+create function private.secret_bindings()
+returns setof jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select jsonb_build_array(used.name, split_part(used.used_by, ' ', 1), used.destination, awaited.given_by)
+  from private.used_secrets() as used
+  left join private.awaited_secrets as awaited on (awaited.used_by, awaited.name) = (used.used_by, used.name)
+  where not private.is_awaited_secret(used.used_by, used.name);
+$$;
+comment on function private.secret_bindings() is
+  'What the project''s secrets are for [name, purpose, host, who gave only their own value or null]: those that documents use, without those that they wait for.';
 
 create function private.project_secrets()
 returns setof text
@@ -304,30 +318,106 @@ as $$
   select done.details ->> 'name' from private.operator_acts as done where done.act = 'secret.set';
 $$;
 comment on function private.project_secrets() is
-  'The names of the project''s keys: those that it uses, and those that operator_set_secret() stored.';
-revoke all on function private.project_secrets() from public;
+  'The names of the project''s keys: those that it uses or waits for, and those that operator_set_secret() stored.';
 
-create function private.assert_secrets_may_be_named(p_definition jsonb, p_known text[], p_attempt text)
-returns void
+create function private.vault_has_secret(p_name text)
+returns boolean
+language sql
+stable
+set search_path = ''
+as $$
+  select exists (
+    select from vault.secrets as stored
+    where private.comparable_secret_name(stored.name) = private.comparable_secret_name(p_name)
+  );
+$$;
+comment on function private.vault_has_secret(text) is 'Whether Vault has a secret of this name.';
+
+create function private.act_that_stored(p_name text)
+returns private.operator_acts
+language sql
+stable
+set search_path = ''
+as $$
+  select newest.*
+  from vault.secrets as stored
+  cross join lateral (
+    select done.* from private.operator_acts as done
+    where done.act in ('secret.set', 'secret.removed') and done.details ->> 'name' = stored.name
+    order by done.id desc
+    limit 1
+  ) as newest
+  -- Another program may have replaced the value since, or stored one after the removal.
+  where stored.name = p_name and newest.act = 'secret.set' and stored.updated_at <= newest.at;
+$$;
+comment on function private.act_that_stored(text) is
+  'The act with which somebody stored the value that a secret has now; null if there is no secret, or another program stored it.';
+
+create function private.is_own_secret(p_name text)
+returns boolean
 language plpgsql
 stable
 set search_path = ''
 as $$
 declare
-  v_name text;
+  v_act constant private.operator_acts := private.act_that_stored(p_name);
 begin
-  for v_name in
-    select named.name from private.secrets_named_in(p_definition) as named (name)
-    where named.name <> all (p_known) and (
-      lower(named.name) ~ '^supaswarm'
-      or exists (select from vault.secrets as stored where stored.name = named.name)
-    )
+  return v_act.id is not null and v_act.operator_id is not distinct from auth.uid();
+end;
+$$;
+comment on function private.is_own_secret(text) is
+  'Whether the caller has stored the value that a secret has now, and so may send it anywhere.';
+
+create function private.bind_document_secrets(
+  p_kind text, p_slug text, p_bound jsonb[], p_given text[], p_attempt text
+)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_uses constant text[] := case p_kind when 'provider' then array['provider ' || p_slug]
+    else array['server ' || p_slug, 'tool ' || p_slug] end;
+  v_use record;
+  v_given_by uuid;
+  v_is_bound boolean;
+begin
+  delete from private.awaited_secrets as awaited where awaited.used_by = any (v_uses);
+  for v_use in
+    select used.name, used.used_by, used.destination, split_part(used.used_by, ' ', 1) as purpose,
+      used.name = any (p_given) as is_given,
+      (select stored.updated_at from vault.secrets as stored where stored.name = used.name) as stored_at
+    from private.used_secrets() as used
+    where used.used_by = any (v_uses)
   loop
-    perform private.raise_error('SECRET_INVALID', format('Cannot %s: the secret "%s" is not a key of the project', p_attempt, v_name),
-      'It belongs to a user, to the platform or to another program. Set a key under another name with operator_set_secret(), or in the console under Setup, Access, Keys.');
+    select (bound ->> 3)::uuid into v_given_by
+    from unnest(p_bound) as bound
+    where bound - 3 = jsonb_build_array(v_use.name, v_use.purpose, v_use.destination)
+    order by bound ->> 3 nulls first
+    limit 1;
+    v_is_bound := found and v_given_by is null;
+    if v_use.is_given and not v_is_bound then
+      v_given_by := null;
+    elsif not found then
+      if starts_with(private.comparable_secret_name(v_use.name), 'supaswarm')
+        or private.vault_has_secret(v_use.name) and not private.is_own_secret(v_use.name)
+      then
+        perform private.raise_error('SECRET_INVALID',
+          format('Cannot %s: the secret "%s" is not a key that a %s sends to %s', p_attempt, v_use.name, v_use.purpose, v_use.destination),
+          'It belongs to another purpose, to a user, to the platform or to another program. Set a key under another name with operator_set_secret(), or in the console under Setup, Access, Keys; who may read Vault can change the row with SQL.');
+      end if;
+      v_given_by := auth.uid();
+      -- The service can write the row without this function.
+      v_is_bound := v_given_by is null and v_use.stored_at is not null;
+    end if;
+    if not v_is_bound then
+      insert into private.awaited_secrets (used_by, name, given_by, given_at)
+      values (v_use.used_by, v_use.name, case when v_use.stored_at is not null then v_given_by end,
+        case when v_given_by is not null then v_use.stored_at end)
+      on conflict do nothing;
+    end if;
   end loop;
 end;
 $$;
-comment on function private.assert_secrets_may_be_named(jsonb, text[], text) is
-  'Raises SECRET_INVALID when a document names a secret that exists, or is reserved for users and the platform, and was not one of the known keys of the project: its author could send it to any address.';
-revoke all on function private.assert_secrets_may_be_named(jsonb, text[], text) from public;
+comment on function private.bind_document_secrets(text, text, jsonb[], text[], text) is
+  'Binds the secrets of a document that was just written: to any value if it is among the bindings from before (secret_bindings()), to the caller''s present value if the caller has stored it; one that does not exist yet, or that the caller gives now (p_given), is awaited. Raises SECRET_INVALID for another secret that exists, or is reserved.';

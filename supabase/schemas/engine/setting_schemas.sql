@@ -12,7 +12,6 @@ as $$
 $$;
 comment on function private.setting_kinds() is
   'The kinds of settings: external MCP servers, limits of tool calls, model providers, prices of models, policies of models, quotas, the accounts that agents and shared credentials are for, retention, and projects with documents.';
-revoke all on function private.setting_kinds() from public;
 
 create function private.closed_schema(p_properties json, p_required json default '[]')
 returns json
@@ -23,7 +22,6 @@ as $$
   select json_build_object('type', 'object', 'additionalProperties', false, 'required', p_required, 'properties', p_properties);
 $$;
 comment on function private.closed_schema(json, json) is 'The JSON Schema of an object that has only these members.';
-revoke all on function private.closed_schema(json, json) from public;
 
 create function private.provider_schema()
 returns json
@@ -43,7 +41,6 @@ as $$
   }', '["display_name", "api", "default_model"]');
 $$;
 comment on function private.provider_schema() is 'The JSON Schema of a provider.';
-revoke all on function private.provider_schema() from public;
 
 create function private.model_schema()
 returns json
@@ -70,7 +67,6 @@ as $$
   ), '["prices"]');
 $$;
 comment on function private.model_schema() is 'The JSON Schema of the prices of a model.';
-revoke all on function private.model_schema() from public;
 
 create function private.policy_schema()
 returns json
@@ -87,7 +83,6 @@ as $$
   }');
 $$;
 comment on function private.policy_schema() is 'The JSON Schema of a policy of models.';
-revoke all on function private.policy_schema() from public;
 
 create function private.limit_schema()
 returns json
@@ -104,7 +99,6 @@ as $$
   }');
 $$;
 comment on function private.limit_schema() is 'The JSON Schema of a limit of tool calls.';
-revoke all on function private.limit_schema() from public;
 
 create function private.audience_schema()
 returns json
@@ -118,7 +112,6 @@ as $$
   }', '["accounts"]');
 $$;
 comment on function private.audience_schema() is 'The JSON Schema of the accounts that an agent or a shared credential is for.';
-revoke all on function private.audience_schema() from public;
 
 create function private.quota_schema()
 returns json
@@ -133,7 +126,6 @@ as $$
   from unnest(private.quota_names()) as name;
 $$;
 comment on function private.quota_schema() is 'The JSON Schema of the quotas of everyone or of an account.';
-revoke all on function private.quota_schema() from public;
 
 create function private.retention_schema()
 returns json
@@ -149,7 +141,6 @@ as $$
   from jsonb_each(private.default_retention());
 $$;
 comment on function private.retention_schema() is 'The JSON Schema of the retention of a project.';
-revoke all on function private.retention_schema() from public;
 
 create function private.server_schema()
 returns json
@@ -171,12 +162,12 @@ begin
     }', '["secret", "type"]'),
     'data_flows', '{"type": "object", "description": "Of a tool, or of all tools (*).", "additionalProperties":
       {"type": "array", "items": {"enum": ["reads_private", "reads_outside", "sends_outside"]}}}'::json,
+    'audience', '{"enum": ["everyone", "granted"], "default": "granted", "description": "Who may use the server: everyone who may run jobs, or only accounts with the scope mcp:<name>."}'::json,
     'is_active', '{"type": "boolean", "default": true}'::json
   ), '["config"]');
 end;
 $$;
 comment on function private.server_schema() is 'The JSON Schema of an external MCP server.';
-revoke all on function private.server_schema() from public;
 
 create function private.documents_schema()
 returns json
@@ -196,7 +187,6 @@ as $$
   }', '["github_repo"]');
 $$;
 comment on function private.documents_schema() is 'The JSON Schema of a project with documents.';
-revoke all on function private.documents_schema() from public;
 
 create function private.setting_schema(p_kind text)
 returns json
@@ -219,4 +209,3 @@ begin
 end;
 $$;
 comment on function private.setting_schema(text) is 'The JSON Schema of the documents of a kind of setting; null for another kind.';
-revoke all on function private.setting_schema(text) from public;

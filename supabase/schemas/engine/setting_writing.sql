@@ -41,7 +41,6 @@ begin
 end;
 $$;
 comment on function private.setting_problem(text, text, jsonb) is 'What is wrong with the document of a setting: its fields by its schema, then its name.';
-revoke all on function private.setting_problem(text, text, jsonb) from public;
 
 create function private.write_server(p_slug text, p_definition jsonb)
 returns void
@@ -65,24 +64,23 @@ begin
   end if;
   insert into public.tools as tool (
     slug, name, type, description, config, credential_secret_name, credential_type, credential_description,
-    credential_audience, data_flows, is_active
+    credential_audience, data_flows, audience, is_active
   )
   values (
     p_slug, coalesce(p_definition ->> 'display_name', p_slug), 'mcp_server', p_definition ->> 'description', p_definition -> 'config',
     p_definition #>> '{credential,secret}', p_definition #>> '{credential,type}', p_definition #>> '{credential,description}',
     coalesce(p_definition #>> '{credential,audience}', 'everyone'), p_definition -> 'data_flows',
-    coalesce((p_definition ->> 'is_active')::boolean, true)
+    coalesce(p_definition ->> 'audience', 'granted'), coalesce((p_definition ->> 'is_active')::boolean, true)
   )
   on conflict (slug) do update set
     name = excluded.name, description = excluded.description, config = excluded.config,
     credential_secret_name = excluded.credential_secret_name, credential_type = excluded.credential_type,
     credential_description = excluded.credential_description, credential_audience = excluded.credential_audience,
-    data_flows = excluded.data_flows, is_active = excluded.is_active;
+    data_flows = excluded.data_flows, audience = excluded.audience, is_active = excluded.is_active;
 end;
 $$;
 comment on function private.write_server(text, jsonb) is
   'Writes or (null) removes an external MCP server. Raises DEFINITION_INVALID for one of external-mcps.yaml, TOOL_CONFIG_INVALID.';
-revoke all on function private.write_server(text, jsonb) from public;
 
 create function private.sync_file_servers(p_servers jsonb)
 returns void
@@ -105,16 +103,17 @@ begin
       continue;
     end if;
     insert into public.tools as tool (
-      slug, name, type, description, config, credential_secret_name, credential_type, credential_description, source
+      slug, name, type, description, config, credential_secret_name, credential_type, credential_description, audience, source
     )
     values (
       v_slug, coalesce(v_definition ->> 'display_name', v_slug), 'mcp_server', v_definition ->> 'description', v_definition -> 'config',
-      v_definition #>> '{credential,secret}', v_definition #>> '{credential,type}', v_definition #>> '{credential,description}', 'yaml'
+      v_definition #>> '{credential,secret}', v_definition #>> '{credential,type}', v_definition #>> '{credential,description}',
+      coalesce(v_definition ->> 'audience', 'granted'), 'yaml'
     )
     on conflict (slug) do update set
       name = excluded.name, description = excluded.description, config = excluded.config,
       credential_secret_name = excluded.credential_secret_name, credential_type = excluded.credential_type,
-      credential_description = excluded.credential_description, is_active = excluded.is_active
+      credential_description = excluded.credential_description, audience = excluded.audience, is_active = excluded.is_active
     where tool.source = 'yaml' and (
       to_jsonb(tool) - '{id,created_at,credential_audience,data_flows}'::text[]
       is distinct from to_jsonb(excluded) - '{id,created_at,credential_audience,data_flows}'::text[]
@@ -123,8 +122,7 @@ begin
 end;
 $$;
 comment on function private.sync_file_servers(jsonb) is
-  'Makes the servers of external-mcps.yaml {slug: document as for write_server(), or null for a disabled one} the only ones that come from it. Servers from elsewhere, audiences and data flows stay. Called by mcps:sync and operator_sync_servers().';
-revoke all on function private.sync_file_servers(jsonb) from public;
+  'Makes the servers of external-mcps.yaml {slug: document as for write_server(), or null for a disabled one} the only ones that come from it. Servers from elsewhere, audiences of credentials and data flows stay. Called by mcps:sync and operator_sync_servers().';
 
 create function private.write_provider(p_name text, p_definition jsonb)
 returns void
@@ -152,7 +150,6 @@ end;
 $$;
 comment on function private.write_provider(text, jsonb) is
   'Writes or (null) removes a model provider, with its prices, policies and the users'' own keys. Raises PROVIDER_INVALID.';
-revoke all on function private.write_provider(text, jsonb) from public;
 
 create function private.write_model(p_slug text, p_definition jsonb)
 returns void
@@ -184,7 +181,6 @@ end;
 $$;
 comment on function private.write_model(text, jsonb) is
   'Writes the prices of a model (provider/model), or (null) removes them. Raises PROVIDER_NOT_FOUND, DEFINITION_INVALID.';
-revoke all on function private.write_model(text, jsonb) from public;
 
 create function private.parts_of_name(p_slug text, p_attempt text, p_example text)
 returns text[]
@@ -203,7 +199,6 @@ end;
 $$;
 comment on function private.parts_of_name(text, text, text) is
   'The parts of a name such as openai/gpt-5.4-mini for ada@example.com; the last two may be null. Raises DEFINITION_INVALID, with the example as its hint.';
-revoke all on function private.parts_of_name(text, text, text) from public;
 
 create function private.write_limit(p_slug text, p_definition jsonb)
 returns void
@@ -237,7 +232,6 @@ end;
 $$;
 comment on function private.write_limit(text, jsonb) is
   'Writes or (null) removes a limit of tool calls. Raises TOOL_NOT_FOUND, USER_NOT_FOUND, DEFINITION_INVALID.';
-revoke all on function private.write_limit(text, jsonb) from public;
 
 create function private.write_audience(p_slug text, p_definition jsonb)
 returns void
@@ -267,7 +261,6 @@ end;
 $$;
 comment on function private.write_audience(text, jsonb) is
   'Writes the accounts that an agent or a shared credential is for; null is none. Raises DEFINITION_INVALID, USER_NOT_FOUND.';
-revoke all on function private.write_audience(text, jsonb) from public;
 
 create function private.write_policy(p_slug text, p_definition jsonb)
 returns void
@@ -306,7 +299,6 @@ end;
 $$;
 comment on function private.write_policy(text, jsonb) is
   'Writes or (null) removes a policy of models; see policy_slug(). Raises PROVIDER_NOT_FOUND, USER_NOT_FOUND, DEFINITION_INVALID.';
-revoke all on function private.write_policy(text, jsonb) from public;
 
 create function private.write_quota(p_slug text, p_definition jsonb)
 returns void
@@ -324,7 +316,6 @@ end;
 $$;
 comment on function private.write_quota(text, jsonb) is
   'Writes or (null) removes the quotas of everyone or of an account. Raises USER_NOT_FOUND.';
-revoke all on function private.write_quota(text, jsonb) from public;
 
 create function private.write_retention(p_definition jsonb)
 returns void
@@ -341,7 +332,6 @@ begin
 end;
 $$;
 comment on function private.write_retention(jsonb) is 'Writes the retention settings; those that are missing have their defaults again.';
-revoke all on function private.write_retention(jsonb) from public;
 
 create function private.write_documents(p_slug text, p_definition jsonb)
 returns void
@@ -392,7 +382,6 @@ end;
 $$;
 comment on function private.write_documents(text, jsonb) is
   'Writes a project with documents and its members, and requests a sync if what is indexed changes; null removes the project with its documents. Raises DEFINITION_INVALID, USER_NOT_FOUND, PROJECT_NOT_FOUND.';
-revoke all on function private.write_documents(text, jsonb) from public;
 
 create function private.write_setting(p_kind text, p_slug text, p_definition jsonb)
 returns void
@@ -404,6 +393,7 @@ declare
   v_detail text;
 begin
   if p_definition is not null then
+    perform private.assert_definition_is_flat(v_attempt, p_definition);
     perform private.assert_no_problem(private.setting_problem(p_kind, p_slug, p_definition), 'DEFINITION_INVALID', v_attempt);
   end if;
   case p_kind
@@ -428,7 +418,6 @@ end;
 $$;
 comment on function private.write_setting(text, text, jsonb) is
   'Writes or (null) removes a setting. Raises DEFINITION_INVALID, and what the rows raise.';
-revoke all on function private.write_setting(text, text, jsonb) from public;
 
 create function private.affected_by_setting(p_kind text, p_slug text, p_definition jsonb)
 returns jsonb
@@ -471,4 +460,3 @@ end;
 $$;
 comment on function private.affected_by_setting(text, text, jsonb) is
   'Who notices a change of a setting: {used_by: what uses a provider, model or server, jobs_to_delete: how many ended jobs are older than the new retention}.';
-revoke all on function private.affected_by_setting(text, text, jsonb) from public;

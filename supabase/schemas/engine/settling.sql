@@ -38,9 +38,8 @@ end;
 $$;
 comment on function private.finish_task(uuid, bigint, jsonb, jsonb, jsonb) is
   'Records the last results (p_steps, as for record_steps()) and completes a task, cancels it when cancellation was requested, or parks it while it has running subtasks (parked), after which its worker finishes it again. The parent receives p_output_reference instead of a large output. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.finish_task(uuid, bigint, jsonb, jsonb, jsonb) from public;
 
-create function private.finish_undisturbed(p_finishes jsonb)
+create function private.finish_without_waiters(p_finishes jsonb)
 returns jsonb
 language plpgsql
 set search_path = ''
@@ -102,7 +101,8 @@ begin
         logs = task.logs || v_log_line,
         -- What add_usage() and record_progress() do, so that the row is written once.
         deliveries = case when last is null then task.deliveries else 1 end,
-        works_alone = last is null and task.works_alone,
+        yields = case when last is null then task.yields else 0 end,
+        runs_exclusively = last is null and task.runs_exclusively,
         input_tokens = task.input_tokens + coalesce(last.input_tokens, 0),
         output_tokens = task.output_tokens + coalesce(last.output_tokens, 0),
         cost_micro_usd = coalesce(task.cost_micro_usd + last.cost_micro_usd, task.cost_micro_usd, last.cost_micro_usd)
@@ -131,9 +131,8 @@ begin
   return v_finished;
 end;
 $$;
-comment on function private.finish_undisturbed(jsonb) is
+comment on function private.finish_without_waiters(jsonb) is
   'Does what finish_task() does for many tasks, with one statement for each part but their last results. Only for tasks whose lease is held and whose end requires nothing else to be ended, notified or stored; a running task has no open review. Returns the epoch of each task that it ended, by id, and does not change the others.';
-revoke all on function private.finish_undisturbed(jsonb) from public;
 
 create function private.finish_tasks(p_finishes jsonb)
 returns table (task_id uuid, epoch bigint, status text)
@@ -143,7 +142,7 @@ as $$
 #variable_conflict use_column
 declare
   v_finish record;
-  v_finished constant jsonb := private.finish_undisturbed(p_finishes);
+  v_finished constant jsonb := private.finish_without_waiters(p_finishes);
   v_count int;
 begin
   return query
@@ -180,7 +179,6 @@ end;
 $$;
 comment on function private.finish_tasks(jsonb) is
   'Finishes tasks [{id, held_epoch, output, reference, steps}] in one transaction. A task whose lease is lost gets the status lost and does not affect the others. Tasks of busy jobs are missing from the result: finish them one by one. Called by workers.';
-revoke all on function private.finish_tasks(jsonb) from public;
 
 create function private.bury_task(p_task public.tasks, p_reason text, p_error jsonb)
 returns void
@@ -194,7 +192,6 @@ end;
 $$;
 comment on function private.bury_task(public.tasks, text, jsonb) is
   'Fails a task that ran out of attempts or deliveries, and writes a dead letter. The caller holds the job''s lock.';
-revoke all on function private.bury_task(public.tasks, text, jsonb) from public;
 
 create function private.requeue_task(p_task public.tasks, p_visible_at timestamptz, p_log text)
 returns void
@@ -210,7 +207,6 @@ end;
 $$;
 comment on function private.requeue_task(public.tasks, timestamptz, text) is
   'Sets a running task back to pending, not to be claimed before p_visible_at (null: now).';
-revoke all on function private.requeue_task(public.tasks, timestamptz, text) from public;
 
 create function private.retry_delay_seconds(p_attempts int, p_retry_after_seconds numeric)
 returns numeric
@@ -222,7 +218,6 @@ as $$
     + (random() * least(300, power(2, least(p_attempts, 16))))::numeric;
 $$;
 comment on function private.retry_delay_seconds(int, numeric) is 'Seconds to wait before the next attempt.';
-revoke all on function private.retry_delay_seconds(int, numeric) from public;
 
 create function private.outage_delay_seconds(p_attempts int, p_retry_after_seconds numeric)
 returns numeric
@@ -237,7 +232,6 @@ as $$
 $$;
 comment on function private.outage_delay_seconds(int, numeric) is
   'Seconds to wait before calling a provider that is down again.';
-revoke all on function private.outage_delay_seconds(int, numeric) from public;
 
 create function private.has_spent_attempts(p_task public.tasks, p_retry text)
 returns boolean
@@ -256,7 +250,6 @@ end;
 $$;
 comment on function private.has_spent_attempts(public.tasks, text) is
   'True when a task that failed once more must become a dead letter. A task with null max_attempts waits at least ten minutes for a provider that is down.';
-revoke all on function private.has_spent_attempts(public.tasks, text) from public;
 
 create function private.fail_task(
   p_task_id uuid, p_epoch bigint, p_error jsonb, p_retry text, p_retry_after_seconds numeric default null
@@ -307,37 +300,45 @@ end;
 $$;
 comment on function private.fail_task(uuid, bigint, jsonb, text, numeric) is
   'Fails a task (p_retry never) or returns it to the queue for a retry: backoff and outage count as an attempt, rate_limited only after 100 waits. Each delay is longer than the last, on average. After the last attempt the task becomes a dead letter. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.fail_task(uuid, bigint, jsonb, text, numeric) from public;
 
-create function private.release_error(p_task public.tasks, p_cut_call jsonb)
+create function private.unfinished_call_error(p_seq text)
 returns jsonb
-language plpgsql
+language sql
 immutable
 set search_path = ''
 as $$
-begin
-  if (p_cut_call ->> 'is_final')::boolean then
-    return jsonb_build_object(
-      'code', 'MODEL_CALL_UNFINISHED',
-      'message', format(
-        'Cannot finish the model call of step %s: made alone by a worker, it still took longer than the worker had',
-        p_cut_call ->> 'seq'
-      ),
-      'hint', 'Give the agent a faster model or a smaller max_tokens, or let functions live longer (SUPASWARM_WALL_CLOCK_SECONDS as the plan has it).'
-    );
-  elsif p_task.deliveries >= p_task.max_deliveries then
-    return jsonb_build_object(
-      'code', 'TASK_DELIVERIES_EXCEEDED',
-      'message', format('The task was given to %s workers without a step in between', p_task.deliveries),
-      'hint', 'Look for what takes longer than a worker has: a slow tool, an oversized answer, a very short life of functions.'
-    );
-  end if;
-  return null;
-end;
+  select jsonb_build_object(
+    'code', 'MODEL_CALL_UNFINISHED',
+    'message', format(
+      'Cannot finish the model call of step %s: made alone by a worker, it still took longer than the worker had', p_seq),
+    'hint', 'Give the agent a faster model or a smaller max_tokens, or let functions live longer (SUPASWARM_WALL_CLOCK_SECONDS as the plan has it).'
+  );
 $$;
-comment on function private.release_error(public.tasks, jsonb) is
-  'Why a task that is returned before any step ended must not be retried, or null.';
-revoke all on function private.release_error(public.tasks, jsonb) from public;
+comment on function private.unfinished_call_error(text) is
+  'Why a task is not retried whose model call a whole worker could not finish.';
+
+create function private.pause_after_yield(p_yields int)
+returns interval
+language sql
+immutable
+set search_path = ''
+as $$
+  select case when p_yields > 3 then least(interval '5 seconds' * 2 ^ (least(p_yields, 20) - 4), interval '1 minute') end;
+$$;
+comment on function private.pause_after_yield(int) is
+  'How long a task waits after workers returned it so many times without an ended step; null for the first three, after which it has not yet run alone.';
+
+create function private.begun_steps(p_task_id uuid)
+returns text
+language sql
+stable
+set search_path = ''
+as $$
+  select coalesce(string_agg(concat_ws(' ', step.kind, step.name), ', ' order by step.seq), 'nothing: it looked up its tools')
+  from public.task_steps as step
+  where step.task_id = p_task_id and step.state = 'started';
+$$;
+comment on function private.begun_steps(uuid) is 'What a task had begun when its worker returned it, for its log.';
 
 create function private.delete_untried(p_task public.tasks, p_seqs jsonb)
 returns void
@@ -353,7 +354,6 @@ as $$
 $$;
 comment on function private.delete_untried(public.tasks, jsonb) is
   'Deletes the tool steps [seq] that the task''s worker wrote and certainly never sent, so that no review is requested for them.';
-revoke all on function private.delete_untried(public.tasks, jsonb) from public;
 
 create function private.yield_task(
   p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]', p_cut_call jsonb default null
@@ -368,7 +368,8 @@ declare
   v_has_progressed constant boolean := exists (
     select from public.task_steps where task_id = p_task_id and epoch = p_epoch and state <> 'started'
   );
-  v_error jsonb;
+  v_yields int;
+  v_pause interval;
 begin
   if p_cut_call is not null then
     perform private.record_cut_call(p_task_id, p_cut_call);
@@ -377,19 +378,21 @@ begin
     return false;
   end if;
   perform private.delete_untried(v_task, p_untried);
-  if v_has_progressed then
-    update public.tasks set deliveries = greatest(deliveries - 1, 0) where id = p_task_id;
-  else
-    v_error := private.release_error(v_task, p_cut_call);
+  if (p_cut_call ->> 'is_final')::boolean and not v_has_progressed then
+    perform private.bury_task(v_task, 'deliveries_exhausted', private.unfinished_call_error(p_cut_call ->> 'seq'));
+    return true;
   end if;
-  if v_error is null then
-    perform private.requeue_task(v_task, null, 'released by worker ' || v_task.worker_id);
-  else
-    perform private.bury_task(v_task, 'deliveries_exhausted', v_error);
-  end if;
+  v_yields := case when v_has_progressed then 0 else v_task.yields + 1 end;
+  v_pause := private.pause_after_yield(v_yields);
+  update public.tasks
+  set deliveries = greatest(deliveries - 1, 0), yields = v_yields, runs_exclusively = runs_exclusively or v_yields >= 3
+  where id = p_task_id;
+  perform private.requeue_task(v_task, clock_timestamp() + v_pause, 'released by worker ' || v_task.worker_id || case
+    when v_pause is null then ''
+    else format(', which ran it alone: no step ended in %s workers. Begun: %s', v_yields, private.begun_steps(p_task_id))
+  end);
   return true;
 end;
 $$;
 comment on function private.yield_task(uuid, bigint, jsonb, jsonb) is
-  'Returns a task to the queue with its checkpoint; false when it was to be cancelled and now is. This does not count as an attempt, and not as a delivery when a step has ended since the claim. A task that is returned too often without an ended step becomes a dead letter. The tool steps p_untried [seq] were written but certainly never sent: they are deleted, so that no review is requested for them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was running; is_final is true when it had a worker for itself. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.yield_task(uuid, bigint, jsonb, jsonb) from public;
+  'Returns a task to the queue with its checkpoint; false when it was to be cancelled and now is. This counts neither as an attempt nor as a delivery: an isolate that is full is no error of the task. The third time without an ended step it is to run alone; after that it waits longer each time, and its log says what it had begun. The tool steps p_untried [seq] were written but certainly never sent: they are deleted, so that no review is requested for them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was running; is_final is true when it had a worker for itself. Raises LEASE_LOST. Called by workers.';

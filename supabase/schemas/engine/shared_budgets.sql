@@ -19,7 +19,6 @@ as $$
   select coalesce((select share.budget_job_id from private.budget_shares as share where share.job_id = p_job_id), p_job_id);
 $$;
 comment on function private.budget_job_of(uuid) is 'The job whose budget a job spends: the original job of a fork, else the job itself.';
-revoke all on function private.budget_job_of(uuid) from public;
 
 create function private.shared_spending(p_budget_job_id uuid)
 returns private.job_totals
@@ -45,7 +44,6 @@ end;
 $$;
 comment on function private.shared_spending(uuid) is
   'What a job and its forks have spent together: tokens, cost and tasks.';
-revoke all on function private.shared_spending(uuid) from public;
 
 create function private.spent_cap(p_budget jsonb, p_spent private.job_totals)
 returns text
@@ -61,7 +59,6 @@ as $$
 $$;
 comment on function private.spent_cap(jsonb, private.job_totals) is
   'The cap on tokens or cost that is used up, or null.';
-revoke all on function private.spent_cap(jsonb, private.job_totals) from public;
 
 create function private.lock_shared_budget(p_budget_job_id uuid)
 returns void
@@ -76,4 +73,3 @@ end;
 $$;
 comment on function private.lock_shared_budget(uuid) is
   'Serializes how a job and its forks use max_tasks; does nothing for a job without forks. To avoid deadlocks, call it after locking a job, never before.';
-revoke all on function private.lock_shared_budget(uuid) from public;

@@ -23,4 +23,3 @@ as $$
 $$;
 comment on function private.load_skill(uuid, text) is
   'A complete skill if the task''s agent has it and it is active, else null. Called by workers.';
-revoke all on function private.load_skill(uuid, text) from public;

@@ -32,7 +32,6 @@ end;
 $$;
 comment on function private.price_at(uuid, text, bigint) is
   'The price of a model that is valid now for a call with this many input tokens, or null. A model without a price of a free provider costs 0.';
-revoke all on function private.price_at(uuid, text, bigint) from public;
 
 create function private.is_priced(p_agent_id uuid, p_provider_id uuid, p_model text)
 returns boolean
@@ -57,7 +56,6 @@ end;
 $$;
 comment on function private.is_priced(uuid, uuid, text) is
   'True when the price of this model is known, including the prices of the provider''s tools that the agent may use.';
-revoke all on function private.is_priced(uuid, uuid, text) from public;
 
 create function private.assert_budget_left(p_task public.tasks)
 returns jsonb
@@ -105,7 +103,6 @@ end;
 $$;
 comment on function private.assert_budget_left(public.tasks) is
   'Raises BUDGET_EXCEEDED when the job has used up a cap on tokens, cost or time; otherwise returns the job''s budget, or null.';
-revoke all on function private.assert_budget_left(public.tasks) from public;
 
 create function private.assert_price_known(p_is_priced boolean)
 returns void
@@ -123,7 +120,6 @@ end;
 $$;
 comment on function private.assert_price_known(boolean) is
   'Raises PRICE_UNKNOWN for a model without a price. Called for jobs with a cost cap.';
-revoke all on function private.assert_price_known(boolean) from public;
 
 create function private.assert_budget_allows_model_call(p_task public.tasks)
 returns void
@@ -143,7 +139,6 @@ end;
 $$;
 comment on function private.assert_budget_allows_model_call(public.tasks) is
   'Raises BUDGET_EXCEEDED or PRICE_UNKNOWN when the job''s budget does not allow another model call, and QUOTA_EXCEEDED when its owner''s quota trace_bytes is used up.';
-revoke all on function private.assert_budget_allows_model_call(public.tasks) from public;
 
 create function private.insert_usage(p_usage jsonb)
 returns public.usage_events
@@ -199,7 +194,6 @@ end;
 $$;
 comment on function private.insert_usage(jsonb) is
   'Does what record_usage() does, except that the caller adds the call to its task and job in the same transaction. Returns the call with its price.';
-revoke all on function private.insert_usage(jsonb) from public;
 
 create function private.add_usage(
   p_task_id uuid, p_input_tokens bigint, p_output_tokens bigint, p_cost_micro_usd bigint
@@ -226,7 +220,6 @@ end;
 $$;
 comment on function private.add_usage(uuid, bigint, bigint, bigint) is
   'Adds model calls to a task and its job. p_cost_micro_usd: null when none of them has a price.';
-revoke all on function private.add_usage(uuid, bigint, bigint, bigint) from public;
 
 create function private.record_usage(p_usage jsonb)
 returns void
@@ -243,4 +236,3 @@ end;
 $$;
 comment on function private.record_usage(jsonb) is
   'Records a model call at the price that is valid now. p_usage has columns of usage_events by name, and the reservation_id of resolve_provider_secret() if there is one. A call inside a task is also added to the task and its job.';
-revoke all on function private.record_usage(jsonb) from public;

@@ -35,4 +35,3 @@ end;
 $$;
 comment on function private.stalled_ms(uuid[]) is
   'Milliseconds before the claim of these tasks in which one of them waited and no task of anybody was claimed, at most five minutes. Called by workers that had not looked for work for a while.';
-revoke all on function private.stalled_ms(uuid[]) from public;

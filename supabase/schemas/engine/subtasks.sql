@@ -47,9 +47,10 @@ end;
 $$;
 comment on function private.assert_subtask_caps(public.tasks, int) is
   'Raises DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED or QUOTA_EXCEEDED. The caller holds the job''s lock.';
-revoke all on function private.assert_subtask_caps(public.tasks, int) from public;
 
-create function private.handoff_error(p_agent_id uuid, p_target_slug text, p_user_id uuid, p_input jsonb)
+create function private.handoff_error(
+  p_agent_id uuid, p_target_slug text, p_user_id uuid, p_input jsonb, p_problem text default null
+)
 returns jsonb
 language plpgsql
 stable
@@ -60,9 +61,7 @@ declare
   v_problem text;
 begin
   select * into v_target from public.agents where slug = p_target_slug;
-  if v_target.input_schema is not null then
-    v_problem := private.schema_problem(v_target.input_schema, p_input, 'input', false);
-  end if;
+  v_problem := coalesce(p_problem, private.input_problem(v_target, p_input));
   return case
     when v_target.id is null then jsonb_build_object(
       'code', 'AGENT_NOT_FOUND',
@@ -83,9 +82,21 @@ begin
   end;
 end;
 $$;
-comment on function private.handoff_error(uuid, text, uuid, jsonb) is
-  'Why an agent that works for a user (null: the service) may not hand off this input to this slug; null when it may.';
-revoke all on function private.handoff_error(uuid, text, uuid, jsonb) from public;
+comment on function private.handoff_error(uuid, text, uuid, jsonb, text) is
+  'Why an agent that works for a user (null: the service) may not hand off this input to this slug; null when it may. p_problem is what the caller has found wrong with the input.';
+
+create function private.input_schemas(p_slugs jsonb)
+returns table (slug text, input_schema jsonb)
+language sql
+stable
+set search_path = ''
+as $$
+  select agent.slug, agent.input_schema
+  from public.agents as agent
+  where agent.slug in (select jsonb_array_elements_text(input_schemas.p_slugs)) and agent.input_schema is not null;
+$$;
+comment on function private.input_schemas(jsonb) is
+  'The input_schema of those of these agents [slug] that have one. Called by workers, which check the inputs of subtasks.';
 
 create function private.spawn_one(
   p_parent public.tasks, p_seq int, p_agent_slug text, p_input jsonb, p_traceparent text,
@@ -139,7 +150,6 @@ end;
 $$;
 comment on function private.spawn_one(public.tasks, int, text, jsonb, text, jsonb) is
   'Creates the subtask of a create_subtask step. With a null step it creates the task that a tool requested, with its {idempotency_key, run_after, priority, concurrency_key, metadata, output_schema, max_attempts}. The caller holds the job''s lock.';
-revoke all on function private.spawn_one(public.tasks, int, text, jsonb, text, jsonb) from public;
 
 create function private.create_child_task(p_parent_id uuid, p_request jsonb, p_traceparent text)
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
@@ -205,10 +215,43 @@ end;
 $$;
 comment on function private.create_child_task(uuid, jsonb, text) is
   'Creates a task that an agent requested through a tool: a subtask of the agent''s task, under the caps and the budget of its job. Its result is not reported to the parent. A repeated idempotency key in the same job returns the existing task. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, AGENT_NOT_ALLOWED, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
-revoke all on function private.create_child_task(uuid, jsonb, text) from public;
 
-create function private.request_task(p_caller jsonb, p_request jsonb, p_traceparent text, p_tracestate text)
-returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
+create function private.schema_to_check(p_user_id uuid, p_request jsonb)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+-- A plan that was made while tasks was empty would read all of it later.
+set enable_seqscan = off
+as $$
+declare
+  v_key constant text := p_request ->> 'idempotency_key';
+  v_schema constant jsonb := (
+    select agent.input_schema
+    from public.agents as agent
+    where agent.slug = p_request ->> 'agent' and agent.is_active
+      -- To all others the agent does not exist.
+      and private.may_use_agent(agent.id, p_user_id)
+  );
+begin
+  -- A repeated request returns its task, also after the schema has changed.
+  return case when v_schema is not null and (v_key is null or not case
+    when p_user_id is null then exists (
+      select from public.tasks as task
+      where task.parent_id is null and task.created_by is null and task.idempotency_key = v_key)
+    else exists (
+      select from public.tasks as task
+      where task.parent_id is null and task.created_by = p_user_id and task.idempotency_key = v_key)
+  end) then v_schema end;
+end;
+$$;
+comment on function private.schema_to_check(uuid, jsonb) is
+  'The input_schema of a request''s agent; null if it has none, or if the request will not be refused or accepted because of its input.';
+
+create function private.request_task(
+  p_caller jsonb, p_request jsonb, p_traceparent text, p_tracestate text, p_is_checked boolean default true
+)
+returns table (task_id uuid, master_task_id uuid, status text, is_new boolean, unchecked_schema jsonb)
 language plpgsql
 set search_path = ''
 as $$
@@ -218,6 +261,7 @@ declare
   v_client_id text := p_caller ->> 'client_id';
   v_parent_id uuid := (p_caller ->> 'task_id')::uuid;
   v_created record;
+  v_schema jsonb;
 begin
   -- The token of a client is limited to its scopes, also when a tool of an agent sends it.
   if v_client_id is not null then
@@ -226,13 +270,20 @@ begin
       perform private.assert_client_has_scope(v_user_id, v_client_id, 'answer in the conversation', 'conv:write');
     end if;
   end if;
+  if not p_is_checked then
+    v_schema := private.schema_to_check(v_user_id, p_request);
+    if v_schema is not null then
+      return query select null::uuid, null::uuid, 'unchecked'::text, false, v_schema;
+      return;
+    end if;
+  end if;
   if p_caller ->> 'actor' = 'agent' then
     if v_parent_id is null then
       perform private.raise_error('AGENT_NOT_ALLOWED',
         'Cannot create the task: the calling agent does not run in a task',
         'Create the task as a user, or with a secret key that names no agent.');
     end if;
-    return query select * from private.create_child_task(v_parent_id, p_request, p_traceparent);
+    return query select created.*, null::jsonb from private.create_child_task(v_parent_id, p_request, p_traceparent) as created;
     return;
   end if;
   if jsonb_typeof(p_request -> 'agent_changes') = 'object' then
@@ -262,12 +313,11 @@ begin
     insert into private.task_repeats (repeat_id, source_task_id)
     select v_created.task_id, (p_request ->> 'repeat_of')::uuid where p_request ? 'repeat_of';
   end if;
-  return query select v_created.task_id, v_created.master_task_id, v_created.status, v_created.is_new;
+  return query select v_created.task_id, v_created.master_task_id, v_created.status, v_created.is_new, null::jsonb;
 end;
 $$;
-comment on function private.request_task(jsonb, jsonb, text, text) is
-  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. assert_may_change_agent() says who may send agent_changes. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task, supaswarm-chat and the swarm server.';
-revoke all on function private.request_task(jsonb, jsonb, text, text) from public;
+comment on function private.request_task(jsonb, jsonb, text, text, boolean) is
+  'Creates the task that a caller {actor, user_id, client_id, task_id} requested: for an agent a subtask of its task, for any other caller a master task of that user. An OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than the client. assert_may_change_agent() says who may send agent_changes. If the input is not checked yet (p_is_checked) and the agent has an input_schema, it creates nothing and returns that as unchecked_schema: the caller checks the input and calls again. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task, supaswarm-chat and the swarm server.';
 
 create function private.spawn_subtasks(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_subtasks jsonb
@@ -300,9 +350,9 @@ begin
   ));
 
   for v_subtask in
-    select wanted.seq, wanted.agent, wanted.input, wanted.traceparent, child.id as child_id
+    select wanted.seq, wanted.agent, wanted.input, wanted.problem, wanted.traceparent, child.id as child_id
     from jsonb_to_recordset(p_subtasks) as wanted (
-      seq int, agent text, input jsonb, traceparent text
+      seq int, agent text, input jsonb, problem text, traceparent text
     )
     left join public.tasks as child on child.parent_id = p_task_id and child.parent_step_seq = wanted.seq
     order by wanted.seq
@@ -311,7 +361,7 @@ begin
     v_error := null;
     if v_child_id is null then
       v_error := private.handoff_error(
-        v_task.agent_id, v_subtask.agent, v_task.created_by, v_subtask.input);
+        v_task.agent_id, v_subtask.agent, v_task.created_by, v_subtask.input, v_subtask.problem);
       if v_error is null then
         v_child_id := private.spawn_one(
           v_task, v_subtask.seq, v_subtask.agent, v_subtask.input, v_subtask.traceparent
@@ -335,8 +385,7 @@ begin
 end;
 $$;
 comment on function private.spawn_subtasks(uuid, bigint, int, jsonb) is
-  'Creates the subtasks [{seq, agent, input, traceparent}] of create_subtask steps; a repeated call returns the existing ones. A handoff that is not allowed ends its step with an error. Raises LEASE_LOST, TASK_CANCELLED, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED. Called by workers.';
-revoke all on function private.spawn_subtasks(uuid, bigint, int, jsonb) from public;
+  'Creates the subtasks [{seq, agent, input, problem, traceparent}] of create_subtask steps; a repeated call returns the existing ones. problem is what the worker has found wrong with the input. A handoff that is not allowed ends its step with an error. Raises LEASE_LOST, TASK_CANCELLED, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED. Called by workers.';
 
 create function private.park(p_task public.tasks, p_status text)
 returns void
@@ -357,7 +406,6 @@ end;
 $$;
 comment on function private.park(public.tasks, text) is
   'Makes a running task wait without a lease, message or slot. The caller holds the job''s lock.';
-revoke all on function private.park(public.tasks, text) from public;
 
 create function private.park_task(p_task_id uuid, p_epoch bigint)
 returns text
@@ -380,4 +428,3 @@ end;
 $$;
 comment on function private.park_task(uuid, bigint) is
   'Parks a task until its subtasks end. Returns parked, continue (all of them have ended) or cancelled. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.park_task(uuid, bigint) from public;

@@ -31,7 +31,6 @@ end;
 $$;
 comment on function private.handoff_targets(uuid, uuid) is
   'The agents that an agent may hand off to: they are active, their audience includes the job''s owner (null: the service), they are in the agent''s rows of agent_handoffs if it has any, and the agent may hand off at all.';
-revoke all on function private.handoff_targets(uuid, uuid) from public;
 
 create function private.can_hand_off(p_agent_id uuid, p_target_agent_id uuid, p_user_id uuid)
 returns boolean
@@ -47,7 +46,6 @@ end;
 $$;
 comment on function private.can_hand_off(uuid, uuid, uuid) is
   'True when an agent may hand off to the target in a job of this owner.';
-revoke all on function private.can_hand_off(uuid, uuid, uuid) from public;
 
 create function private.checked_input(p_master public.tasks)
 returns jsonb
@@ -73,11 +71,10 @@ end;
 $$;
 comment on function private.checked_input(public.tasks) is
   'The input of a master task after its guardrails changed it. Its subtasks see only this version.';
-revoke all on function private.checked_input(public.tasks) from public;
 
 create function private.agent_facts(p_agent_id uuid, p_user_id uuid, p_revision int, p_changes jsonb)
 returns table (
-  agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int,
+  agent json, provider json, provider_rules json, stored_bytes_left bigint, window_tokens int, model_max_tokens int,
   fallbacks json, guardrails json, skills json, handoffs json
 )
 language plpgsql
@@ -120,6 +117,7 @@ begin
     stored_bytes_left := private.stored_bytes_left(p_user_id);
   end if;
   window_tokens := private.model_window(v_provider.id, coalesce(v_agent.model, v_provider.default_model));
+  model_max_tokens := private.model_max_tokens(v_provider.id, coalesce(v_agent.model, v_provider.default_model));
   if exists (select from public.agent_fallbacks where agent_id = p_agent_id) then
     fallbacks := (
       select json_agg(
@@ -168,7 +166,6 @@ end;
 $$;
 comment on function private.agent_facts(uuid, uuid, int, jsonb) is
   'The parts of a context that depend only on the agent, its revision (null: the agent as it is), the task''s changes of it (null: none) and the job''s owner (null: the service); empty lists are null. No row when there is no such agent.';
-revoke all on function private.agent_facts(uuid, uuid, int, jsonb) from public;
 
 create function private.task_facts(p_task public.tasks, p_master public.tasks, p_stored_bytes_left bigint)
 returns json
@@ -187,7 +184,7 @@ begin
     'depth', p_task.depth,
     'attempts', p_task.attempts,
     'deliveries', p_task.deliveries,
-    'works_alone', p_task.works_alone,
+    'runs_exclusively', p_task.runs_exclusively,
     'intermediate_data', p_task.intermediate_data,
     'storage_paths', to_jsonb(p_task.storage_paths),
     'metadata', p_task.metadata,
@@ -205,7 +202,6 @@ end;
 $$;
 comment on function private.task_facts(public.tasks, public.tasks, bigint) is
   'The part of a context that describes the task. p_master is used only for a subtask.';
-revoke all on function private.task_facts(public.tasks, public.tasks, bigint) from public;
 
 create function private.covered_steps(p_task_id uuid, p_through int)
 returns table (seq int, step json, unsent_turns bigint)
@@ -216,11 +212,11 @@ as $$
 begin
   return query
     with
-    -- The current run begins with the last message.
-    message as (
-      select coalesce(max(step.seq), 0) as seq
+    -- The current run begins with the last message, or after the answer after which the task was last retried.
+    run as (
+      select coalesce(max(step.seq), 0) as begun_after
       from public.task_steps as step
-      where step.task_id = p_task_id and step.kind = 'user'
+      where step.task_id = p_task_id and (step.kind = 'user' or step.kind = 'model' and step.input ? 'retried')
     ),
     covered as materialized (
       select step.seq, step.kind, step.state, step.name, step.call_id, step.input,
@@ -232,6 +228,10 @@ begin
       from public.task_steps as step
       where step.task_id = p_task_id and step.seq <= p_through
     ),
+    recent as (
+      select min(last.seq) as begun_at
+      from (select covered.seq from covered where covered.is_turn order by covered.seq desc limit 5) as last
+    ),
     sent (seq) as (
       select covered.seq from covered
       where covered.kind = any ('{user,guardrail}') or covered.state <> 'done' or covered.name = 'search_tools'
@@ -242,13 +242,15 @@ begin
       where covered.kind = 'tool' and covered.state = 'done'
       group by covered.name, covered.input ->> 'server', covered.input ->> 'model_name', covered.input -> 'data_flows'
       union
-      -- The task fails after three turns in a row without a valid call. The last call also records what its prompt
-      -- left out, which stays left out.
-      (select covered.seq from covered where covered.is_turn order by covered.seq desc limit 3)
+      -- The last five turns with their calls: the task fails after three of them in a row without a valid call, or
+      -- five with the same error. The last one also records what its prompt left out, which stays left out.
+      select covered.seq from covered, recent where covered.seq >= recent.begun_at
+      union
+      select covered.seq from covered where covered.kind = 'model' and covered.input ? 'retried'
       union
       -- The results that the model has returned in this run, of which it may correct a few.
       select covered.seq from covered
-      where covered.is_turn and covered.seq > (select message.seq from message)
+      where covered.is_turn and covered.seq > (select run.begun_after from run)
         and (
           covered.output -> 'tool_calls' = '[]' or covered.output @> '{"tool_calls": [{"name": "complete_task"}]}'
         )
@@ -269,6 +271,7 @@ begin
         'output', case
           when covered.state = 'started' then null
           when covered.kind = any ('{model,guardrail}') then covered.output
+          when covered.state = 'failed' and covered.seq >= (select recent.begun_at from recent) then covered.output
           when covered.output is not null then jsonb_strip_nulls(jsonb_build_object(
             'rejected', covered.output -> 'rejected', 'error_code', covered.output -> 'error_code',
             'tools', covered.output -> 'tools'
@@ -277,7 +280,7 @@ begin
       ),
       (
         select count(*) from covered as turn
-        where turn.is_turn and turn.seq > (select message.seq from message)
+        where turn.is_turn and turn.seq > (select run.begun_after from run)
           and not exists (select from sent where sent.seq = turn.seq)
       )
     from covered
@@ -286,7 +289,6 @@ end;
 $$;
 comment on function private.covered_steps(uuid, int) is
   'What decide() reads of the steps that the newest summary covers, which end with p_through: it decides the same without their arguments and results, and without most of them. unsent_turns is the number of turns of the current run that are left out.';
-revoke all on function private.covered_steps(uuid, int) from public;
 
 create function private.task_contexts(p_tasks public.tasks[])
 returns table (task_id uuid, epoch bigint, context json)
@@ -320,6 +322,7 @@ begin
       'provider', staff.provider,
       'provider_rules', coalesce(staff.provider_rules, '{}'),
       'window_tokens', coalesce(staff.window_tokens, 128000),
+      'model_max_tokens', staff.model_max_tokens,
       'fallbacks', coalesce(staff.fallbacks, '[]'),
       'guardrails', coalesce(staff.guardrails, '[]'),
       'skills', coalesce(staff.skills, '[]'),
@@ -388,4 +391,3 @@ end;
 $$;
 comment on function private.task_contexts(public.tasks[]) is
   'Everything a worker needs to continue each task, in the order of the array: the task, its agent, its transcript without what no decision reads, and its reviews.';
-revoke all on function private.task_contexts(public.tasks[]) from public;

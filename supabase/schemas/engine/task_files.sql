@@ -40,7 +40,6 @@ begin
 end;
 $$;
 comment on function private.media_type_of(text) is 'The media type as which a model reads a file, by its file extension; null for a type that tasks do not accept.';
-revoke all on function private.media_type_of(text) from public;
 
 create function private.is_own_upload(p_object_name text)
 returns boolean
@@ -55,7 +54,6 @@ end;
 $$;
 comment on function private.is_own_upload(text) is
   'True for an object in the caller''s folder {user_id}/; an OAuth client needs the scope swarm:run. Called by policies on storage.objects. Definer: users may not execute the functions that it calls.';
-revoke all on function private.is_own_upload(text) from public;
 grant execute on function private.is_own_upload(text) to authenticated;
 
 create function private.uploads_of(p_user_id uuid)
@@ -75,7 +73,6 @@ begin
 end;
 $$;
 comment on function private.uploads_of(uuid) is 'The files in a user''s own folder, and their sizes.';
-revoke all on function private.uploads_of(uuid) from public;
 
 create function private.uploaded_bytes(p_user_id uuid)
 returns bigint
@@ -88,7 +85,6 @@ begin
 end;
 $$;
 comment on function private.uploaded_bytes(uuid) is 'How many bytes the files in a user''s own folder have.';
-revoke all on function private.uploaded_bytes(uuid) from public;
 
 create function private.upload_bytes_left(p_user_id uuid)
 returns bigint
@@ -102,7 +98,6 @@ end;
 $$;
 comment on function private.upload_bytes_left(uuid) is
   'Bytes that a user may still store in their own folder, after subtracting what their tasks have stored; null when there is no limit.';
-revoke all on function private.upload_bytes_left(uuid) from public;
 
 create function private.assert_may_keep_file(p_user_id uuid, p_byte_count bigint)
 returns void
@@ -119,7 +114,6 @@ end;
 $$;
 comment on function private.assert_may_keep_file(uuid, bigint) is
   'Raises QUOTA_EXCEEDED when a user may not store p_byte_count more bytes in their own folder. Called by the SQL tools before they store an export.';
-revoke all on function private.assert_may_keep_file(uuid, bigint) from public;
 
 create function private.may_upload(p_object_name text)
 returns boolean
@@ -143,7 +137,6 @@ end;
 $$;
 comment on function private.may_upload(text) is
   'True for a name in the caller''s own folder with a file extension in private.file_types, while earlier uploads leave room in the quota stored_bytes. Never for an agent. Called by policies on storage.objects. Definer: users may not read the data that the check needs.';
-revoke all on function private.may_upload(text) from public;
 grant execute on function private.may_upload(text) to authenticated;
 
 create function private.may_delete_upload(p_object_name text)
@@ -159,7 +152,6 @@ end;
 $$;
 comment on function private.may_delete_upload(text) is
   'True for an object in the caller''s own folder; never for an agent. Called by policies on storage.objects. Definer: users may not execute the functions that it calls.';
-revoke all on function private.may_delete_upload(text) from public;
 grant execute on function private.may_delete_upload(text) to authenticated;
 
 create policy "users read what they uploaded" on storage.objects
@@ -188,7 +180,6 @@ end;
 $$;
 comment on function private.account_of_folder(text) is
   'The user in whose own folder an object is; null for other folders and for removed users.';
-revoke all on function private.account_of_folder(text) from public;
 
 create function private.debit_stored_file()
 returns trigger
@@ -225,7 +216,6 @@ end;
 $$;
 comment on function private.debit_stored_file() is
   'Row trigger of storage.objects: refuses a file in a user''s folder that exceeds the quota stored_bytes when its size is known, which is after its bytes have arrived: a signed upload URL was permitted earlier, and parallel uploads are permitted together. Storage answers 403 for the SQLSTATE 42501 and removes the bytes. Definer: the role of Storage may not read quotas.';
-revoke all on function private.debit_stored_file() from public;
 create trigger objects_debit_quota before insert or update of name, bucket_id, metadata on storage.objects
   for each row when (new.bucket_id = 'supaswarm-data' and new.metadata ->> 'size' is not null)
   execute function private.debit_stored_file();
@@ -242,7 +232,6 @@ begin
 end;
 $$;
 comment on function private.raise_file_invalid(text) is 'Raises FILE_INVALID with the problem.';
-revoke all on function private.raise_file_invalid(text) from public;
 
 create function private.describe_files(p_files jsonb, p_owner_id uuid)
 returns table (path text, media_type text, size_bytes bigint)
@@ -295,7 +284,6 @@ end;
 $$;
 comment on function private.describe_files(jsonb, uuid) is
   'Path, media type and size of the files in a task''s input that its owner (null: the service, which may use any file) may use: the owner''s uploads and the files of the owner''s jobs. Raises FILE_INVALID, FILE_NOT_FOUND, FILE_TYPE_UNSUPPORTED, FILES_TOO_LARGE. Called when a task is created or continued, when a worker opens it, and by workers before they read the files.';
-revoke all on function private.describe_files(jsonb, uuid) from public;
 
 create function private.assert_files_are_usable(p_input jsonb, p_owner_id uuid)
 returns void
@@ -310,7 +298,6 @@ end;
 $$;
 comment on function private.assert_files_are_usable(jsonb, uuid) is
   'Raises what describe_files() raises for the files that an input names.';
-revoke all on function private.assert_files_are_usable(jsonb, uuid) from public;
 
 create function private.assert_message_files_are_usable(p_task public.tasks, p_input jsonb)
 returns void
@@ -342,4 +329,3 @@ end;
 $$;
 comment on function private.assert_message_files_are_usable(public.tasks, jsonb) is
   'Raises what describe_files() raises for a message that continues a task, for its own files together with those of the whole transcript.';
-revoke all on function private.assert_message_files_are_usable(public.tasks, jsonb) from public;

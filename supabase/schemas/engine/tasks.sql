@@ -51,7 +51,8 @@ create table public.tasks (
   failing_since timestamptz,
   deliveries int not null default 0,
   max_deliveries int not null default 8,
-  works_alone boolean not null default false,
+  yields int not null default 0,
+  runs_exclusively boolean not null default false,
   rate_limit_waits int not null default 0,
   lease_expires_at timestamptz,
   worker_id text,
@@ -78,7 +79,7 @@ create table public.tasks (
     check (status <> 'pending_subtask' or pending_children > 0 or cancel_requested_at is not null),
   constraint tasks_failed_has_error check (status <> 'failed' or error is not null),
   constraint tasks_counts_not_negative
-    check (least(depth, pending_children, deliveries, max_deliveries - 1) >= 0)
+    check (least(depth, pending_children, deliveries, max_deliveries - 1, yields) >= 0)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02);
 revoke all on public.tasks from anon, authenticated, service_role;
 
@@ -114,7 +115,7 @@ create unique index tasks_child_of_step on public.tasks (parent_id, parent_step_
 comment on table public.tasks is
   'A task of a job: the master task and, under it, its subtasks. created_by owns the whole job. Status changes only through functions.';
 comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that created this task and receives its result. Null for a subtask that the agent created through a tool: its result is not reported.';
-comment on column public.tasks.warnings is 'Tools that failed and have not succeeded since, [{server, tool, code, message, step_seq}], 20 at most. tool and step_seq are missing when the whole server was unavailable.';
+comment on column public.tasks.warnings is 'Why the result may be incomplete, [{server, tool, code, message, step_seq}]: tools that failed and have not succeeded since, 20 at most, and without server and tool an answer that was cut at the output limit (MODEL_OUTPUT_CUT) or of which parts could not be read (MODEL_OUTPUT_INVALID). tool and step_seq are missing when the whole server was unavailable.';
 comment on column public.tasks.agent_revision is 'The revision of the agent with which the task runs until it ends: the one that was current when its job was created, retried or continued. Null: the agent as it is.';
 comment on column public.tasks.agent_changes is 'What the agent has in this task in place of its revision''s {provider, model, fallbacks, prompt}, with which it runs until the job is deleted; subtasks of the same agent inherit it. Null: nothing.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
@@ -132,8 +133,9 @@ comment on column public.tasks.epoch is 'Fencing token: the microsecond of the c
 comment on column public.tasks.attempts is 'Errors of the current step, counted against max_attempts. Reset to 0 when the next step begins.';
 comment on column public.tasks.max_attempts is 'Errors of one step after which the task fails with a dead letter. Null: five, and at least ten minutes of retries while the model''s provider is down.';
 comment on column public.tasks.failing_since is 'When the current step first failed; null when it has not failed.';
-comment on column public.tasks.deliveries is 'Claims since the last checkpoint. More than one means that workers died or returned the task before a step ended.';
-comment on column public.tasks.works_alone is 'True after a model call was cut off twice because its worker ended. The next worker that runs the task runs nothing else until a step ends.';
+comment on column public.tasks.deliveries is 'Claims since the last checkpoint, without those that a worker returned. More than one means that workers died before a step ended.';
+comment on column public.tasks.yields is 'How often workers returned the task since its last checkpoint, because their isolate was full or retired. From the third time on it runs alone in a worker, then with growing pauses.';
+comment on column public.tasks.runs_exclusively is 'True after a model call was cut off twice because its worker ended. The next worker that runs the task runs nothing else until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often the current step waited for a provider''s rate limit. The first 100 waits do not count as attempts.';
 comment on column public.tasks.cancel_reason is 'Why an operator cancelled the job; null when nobody or its owner did.';
 comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null until the task calls a model that has a price.';
@@ -173,7 +175,6 @@ end;
 $$;
 comment on function private.check_task_values() is
   'Row trigger: checks the columns that few statements write. Raises check_violation with the column, OUTPUT_SCHEMA_INVALID.';
-revoke all on function private.check_task_values() from public;
 create trigger tasks_check_values
   before insert or update of
     intermediate_data, metadata, budget, output_schema, idempotency_key, concurrency_key, tracestate, max_attempts
@@ -219,7 +220,7 @@ alter table private.task_steps_other enable row level security;
 comment on table public.task_steps is
   'The transcript of a task, which is also its checkpoint: one row per model call or tool call. A step that has ended never runs again.';
 comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: a call of one of the five system tools. user: a message that continued the task, stored in input. guardrail: a check of the input or the output through the gateway.';
-comment on column public.task_steps.input is 'The arguments of a call. For a model call: what its prompt omitted from the transcript (left_out), or the last step that it summarizes (summarizes_through). Null when neither applies.';
+comment on column public.task_steps.input is 'The arguments of a call. For a model call: what its prompt omitted from the transcript (left_out), or the last step that it summarizes (summarizes_through); after an answer that was cut, the step whose text it continues (continues) or its larger output limit (max_tokens); and retried, when the task ended after the answer and was retried. Null when none of them applies.';
 comment on column public.task_steps.output is 'The result of the step. While state is started, for a model call that was cut: {text, is_partial: true} with the part of the answer that had arrived; the repeated call replaces it.';
 comment on column public.task_steps.state is 'started: running. done: ended. failed: ended with an error, which the model reads as the result.';
 comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them. usage_events has the provider, the cost, and whose key paid.';

@@ -55,4 +55,3 @@ end;
 $$;
 comment on function private.begin_tool_try(jsonb) is
   'The result of begin_tool_call() for a draft {kind (tool or server), server, definition, tool_name, caller} as if it were saved. The draft is written with the checks of a save and undone in the same statement, so no other transaction sees it. Counts as tool_list_refreshes_per_minute, and operator_acts records it. Only for the service and people whose own grant has swarm:configure. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE, QUOTA_EXCEEDED, SECRET_NOT_FOUND, CREDENTIAL_REQUIRED and what operator_save_definition() raises. Called by the gateway.';
-revoke all on function private.begin_tool_try(jsonb) from public;

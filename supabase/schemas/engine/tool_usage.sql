@@ -105,7 +105,6 @@ as $$
 $$;
 comment on function private.rounded_ms(int) is
   'A duration as a power of e^0.1, which is at most 5 percent more or less; up to 13 ms it is exact.';
-revoke all on function private.rounded_ms(int) from public;
 
 create function private.tool_calls_by_day(p_after timestamptz, p_until timestamptz)
 returns setof public.tool_days
@@ -148,7 +147,6 @@ end;
 $$;
 comment on function private.tool_calls_by_day(timestamptz, timestamptz) is
   'Sums of the tool calls that the caller may read and that ended after one time and until another.';
-revoke all on function private.tool_calls_by_day(timestamptz, timestamptz) from public;
 
 create function private.add_tool_calls(p_until timestamptz)
 returns void
@@ -190,7 +188,6 @@ end;
 $$;
 comment on function private.add_tool_calls(timestamptz) is
   'Adds the calls that ended until a time to tool_days. A call with an earlier time that appears later is not added.';
-revoke all on function private.add_tool_calls(timestamptz) from public;
 
 create function private.sum_tool_calls(p_limit int)
 returns int
@@ -232,7 +229,6 @@ end;
 $$;
 comment on function private.sum_tool_calls(int) is
   'Adds about p_limit tool calls that ended ten minutes ago or earlier to tool_days, and returns how many. Called by cron, through reconcile(): one call notes until when, the next one that finds no older transaction open adds them.';
-revoke all on function private.sum_tool_calls(int) from public;
 
 create function private.count_grade(p_old public.mcp_feedback, p_new public.mcp_feedback)
 returns void
@@ -266,7 +262,6 @@ end;
 $$;
 comment on function private.count_grade(public.mcp_feedback, public.mcp_feedback) is
   'Adds the difference between an earlier grade, or null, and a new one to tool_days when the graded call has been added already.';
-revoke all on function private.count_grade(public.mcp_feedback, public.mcp_feedback) from public;
 
 create function private.readable_tool_days()
 returns setof public.tool_days
@@ -287,7 +282,6 @@ end;
 $$;
 comment on function private.readable_tool_days() is
   'Sums of the tool calls that the caller may read: a user''s own as long as they are kept, and for the service tool_days with the calls that are not in it yet.';
-revoke all on function private.readable_tool_days() from public;
 grant execute on function
   private.rounded_ms(int), private.tool_calls_by_day(timestamptz, timestamptz), private.readable_tool_days()
   to authenticated, service_role;

@@ -69,7 +69,6 @@ end;
 $$;
 comment on function private.usage_request_of(text, timestamptz, timestamptz, int) is
   'Checks the caller and the arguments of a usage report. Raises INSUFFICIENT_SCOPE, FORBIDDEN, QUERY_INVALID.';
-revoke all on function private.usage_request_of(text, timestamptz, timestamptz, int) from public;
 
 create function private.jobs_by_cost(p_request private.usage_request)
 returns uuid[]
@@ -104,7 +103,6 @@ as $$
 $$;
 comment on function private.jobs_by_cost(private.usage_request) is
   'The jobs of a report by job, so that it computes percentiles only for the jobs that it shows.';
-revoke all on function private.jobs_by_cost(private.usage_request) from public;
 
 create function private.model_usage(p_request private.usage_request)
 returns table (
@@ -166,7 +164,6 @@ end;
 $$;
 comment on function private.model_usage(private.usage_request) is
   'Model calls of an account, with the 50th, 95th and 99th percentile of their durations.';
-revoke all on function private.model_usage(private.usage_request) from public;
 
 create function private.tool_usage(p_request private.usage_request)
 returns table (
@@ -211,7 +208,6 @@ end;
 $$;
 comment on function private.tool_usage(private.usage_request) is
   'Tool calls of an account with their grades, and the 50th, 95th and 99th percentile of their durations.';
-revoke all on function private.tool_usage(private.usage_request) from public;
 
 create function private.task_usage(p_request private.usage_request)
 returns table (label text, task_count bigint, completed_count bigint, failed_count bigint)
@@ -240,7 +236,6 @@ begin
 end;
 $$;
 comment on function private.task_usage(private.usage_request) is 'Tasks of an account, and how they ended.';
-revoke all on function private.task_usage(private.usage_request) from public;
 
 create function private.usage_report(p_by text, p_from timestamptz, p_to timestamptz, p_limit int)
 returns setof public.usage_line
@@ -280,7 +275,6 @@ end;
 $$;
 comment on function private.usage_report(text, timestamptz, timestamptz, int) is
   'The caller''s usage. Definer: checking the caller once is faster than a policy check for each step; usage_request_of() limits the report to the caller.';
-revoke all on function private.usage_report(text, timestamptz, timestamptz, int) from public;
 
 create function public.usage_report(
   p_by text,

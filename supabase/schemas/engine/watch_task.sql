@@ -18,7 +18,6 @@ end;
 $$;
 comment on function private.watch_task(uuid) is
   'Marks the job of a task as watched. Definer: users may not write to schema private; the function checks the caller itself.';
-revoke all on function private.watch_task(uuid) from public;
 
 create function public.watch_task(p_task_id uuid)
 returns timestamptz
@@ -58,7 +57,6 @@ end;
 $$;
 comment on function private.read_answer(uuid) is
   'See public.read_answer(). Definer: users may not read the messages of channels; the function checks the caller itself.';
-revoke all on function private.read_answer(uuid) from public;
 
 create function public.read_answer(p_task_id uuid)
 returns jsonb

@@ -29,7 +29,6 @@ end;
 $$;
 comment on function private.watched_seconds(uuid) is
   'For how many more seconds the task''s job is watched; 0 when it is not. Workers receive it with every answer of the database.';
-revoke all on function private.watched_seconds(uuid) from public;
 
 create function private.watch_job(p_master_task_id uuid)
 returns timestamptz
@@ -59,7 +58,6 @@ end;
 $$;
 comment on function private.watch_job(uuid) is
   'Marks a job as watched, and its channel as joined, for the number of seconds in the setting watch_seconds, 60 by default, and returns until when.';
-revoke all on function private.watch_job(uuid) from public;
 
 create function private.broadcast_delta(p_task_id uuid, p_epoch bigint, p_seq int, p_offset int, p_text text)
 returns boolean
@@ -95,7 +93,6 @@ end;
 $$;
 comment on function private.broadcast_delta(uuid, bigint, int, int, text) is
   'Sends streamed model text to the channel of its job without storing it. p_offset is the number of UTF-16 code units of the answer before this text. Returns false when the text was not sent because no client watches or the message budget is used up: the caller then sends it with the next piece. Called by workers.';
-revoke all on function private.broadcast_delta(uuid, bigint, int, int, text) from public;
 
 create function private.streamed_text(p_task_id uuid, p_seconds double precision)
 returns table (id uuid, step_seq int, text_offset int, text text)
@@ -118,4 +115,3 @@ end;
 $$;
 comment on function private.streamed_text(uuid, double precision) is
   'Pieces of model text that a task streamed within the past p_seconds, oldest first. Called by the tool get_task and by chats, which have checked that their caller may see the task.';
-revoke all on function private.streamed_text(uuid, double precision) from public;

@@ -116,7 +116,6 @@ end;
 $$;
 comment on function private.queue_webhook_messages() is
   'Statement trigger of task_events: writes one row for each webhook that receives the event, in the transaction of the event. One read is enough when there are no webhooks. Never raises, because a webhook must not block a task. Definer: the role that writes events may not read webhooks.';
-revoke all on function private.queue_webhook_messages() from public;
 create trigger task_events_webhooks after insert on public.task_events
   referencing new table as written
   for each statement execute function private.queue_webhook_messages();
@@ -153,7 +152,6 @@ end;
 $$;
 comment on function private.webhooks_with_open_messages() is
   'Webhooks that have messages to send. One index probe per webhook, however many messages it has.';
-revoke all on function private.webhooks_with_open_messages() from public;
 
 create function private.bury_webhook_message(p_message_id uuid, p_error jsonb)
 returns void
@@ -168,7 +166,6 @@ begin
 end;
 $$;
 comment on function private.bury_webhook_message(uuid, jsonb) is 'Makes a message a dead letter. The caller has locked it.';
-revoke all on function private.bury_webhook_message(uuid, jsonb) from public;
 
 create function private.webhook_stopped_error()
 returns jsonb
@@ -182,7 +179,6 @@ as $$
     'hint', 'Activate the webhook, then send the message again with resend_webhook_message().');
 $$;
 comment on function private.webhook_stopped_error() is 'The error of messages that became dead letters because their webhook was deactivated.';
-revoke all on function private.webhook_stopped_error() from public;
 
 create function private.claim_webhook_messages(p_worker_id text, p_limit int, p_lease_seconds int)
 returns table (id uuid, epoch bigint, url text, payload text, secrets jsonb)
@@ -258,7 +254,6 @@ end;
 $$;
 comment on function private.claim_webhook_messages(text, int, int) is
   'Claims messages that are due, in turn among owners and then among their webhooks: at most eight of one owner and four of one webhook at a time. Returns what their requests need, including the secrets. Called by supaswarm-webhooks.';
-revoke all on function private.claim_webhook_messages(text, int, int) from public;
 
 create function private.webhook_pause(p_attempts int, p_retry_after_seconds numeric)
 returns interval
@@ -281,7 +276,6 @@ end;
 $$;
 comment on function private.webhook_pause(int, numeric) is
   'Seconds to wait after this many failed attempts, at least as long as the receiver requested (at most ten hours). Null after the last attempt, about a day after the first.';
-revoke all on function private.webhook_pause(int, numeric) from public;
 
 create function private.record_webhook_attempt(
   p_message_id uuid, p_epoch bigint, p_duration_ms int, p_status int, p_error jsonb,
@@ -328,7 +322,6 @@ end;
 $$;
 comment on function private.record_webhook_attempt(uuid, bigint, int, int, jsonb, numeric) is
   'Stores the result of an attempt (p_error null: delivered) and what follows: the end, another attempt later, or a dead letter. The HTTP status 410 (Gone) deactivates the webhook. Returns the message''s status. Raises LEASE_LOST. Called by supaswarm-webhooks.';
-revoke all on function private.record_webhook_attempt(uuid, bigint, int, int, jsonb, numeric) from public;
 
 create function private.bury_messages_of_stopped_webhook()
 returns trigger
@@ -345,7 +338,6 @@ end;
 $$;
 comment on function private.bury_messages_of_stopped_webhook() is
   'Row trigger: turns the unsent messages of a deactivated webhook into dead letters. Definer: users may not write messages.';
-revoke all on function private.bury_messages_of_stopped_webhook() from public;
 create trigger webhooks_bury_messages after update of is_active on public.webhooks
   for each row when (old.is_active and not new.is_active)
   execute function private.bury_messages_of_stopped_webhook();
@@ -377,7 +369,6 @@ end;
 $$;
 comment on function private.send_message_again(uuid) is
   'Queues a message of an active webhook again, unless it is being sent, and returns its status. Raises WEBHOOK_INACTIVE.';
-revoke all on function private.send_message_again(uuid) from public;
 
 create function private.resend_webhook_message(p_message_id uuid)
 returns text
@@ -404,7 +395,6 @@ end;
 $$;
 comment on function private.resend_webhook_message(uuid) is
   'See public.resend_webhook_message(). Definer: users may not write messages; the function checks the caller.';
-revoke all on function private.resend_webhook_message(uuid) from public;
 
 create function public.resend_webhook_message(p_message_id uuid)
 returns text
@@ -440,5 +430,4 @@ end;
 $$;
 comment on function private.delete_old_webhook_messages() is
   'Deletes up to 10,000 messages that ended more than 30 days ago, and returns how many. Called by cron.';
-revoke all on function private.delete_old_webhook_messages() from public;
 select cron.schedule('supaswarm-delete-webhook-messages', '27 * * * *', 'select private.delete_old_webhook_messages()');

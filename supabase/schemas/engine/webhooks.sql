@@ -42,7 +42,6 @@ as $$
 $$;
 comment on function private.webhook_secret_name(uuid, text) is
   'The name in Vault of a webhook''s current or previous signing secret.';
-revoke all on function private.webhook_secret_name(uuid, text) from public;
 
 create function private.new_webhook_secret()
 returns text
@@ -54,7 +53,6 @@ as $$
     sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'utf8')), 'base64');
 $$;
 comment on function private.new_webhook_secret() is 'A random signing secret of 32 bytes, in the format of Standard Webhooks.';
-revoke all on function private.new_webhook_secret() from public;
 
 create function private.assert_webhook_is_valid(p_webhook public.webhooks)
 returns void
@@ -90,7 +88,6 @@ end;
 $$;
 comment on function private.assert_webhook_is_valid(public.webhooks) is
   'Raises WEBHOOK_INVALID for an invalid URL and for unknown events. The address behind the URL is checked with each request.';
-revoke all on function private.assert_webhook_is_valid(public.webhooks) from public;
 
 create function private.check_webhook()
 returns trigger
@@ -117,7 +114,6 @@ end;
 $$;
 comment on function private.check_webhook() is
   'Row trigger of webhooks, before an owner''s write. Raises WEBHOOK_INVALID, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not read the data that the check needs.';
-revoke all on function private.check_webhook() from public;
 create trigger webhooks_check_insert before insert on public.webhooks
   for each row execute function private.check_webhook();
 create trigger webhooks_check_update
@@ -145,7 +141,6 @@ end;
 $$;
 comment on function private.create_webhook_secret() is
   'Row trigger: creates the signing secret of a new webhook; rotate_webhook_secret() returns a readable one. Definer: users may not write to Vault.';
-revoke all on function private.create_webhook_secret() from public;
 create trigger webhooks_create_secret after insert on public.webhooks
   for each row execute function private.create_webhook_secret();
 
@@ -162,7 +157,6 @@ end;
 $$;
 comment on function private.delete_webhook_secrets() is
   'Row trigger: deletes a webhook''s secrets from Vault with its row. Definer: users may not write to Vault.';
-revoke all on function private.delete_webhook_secrets() from public;
 create trigger webhooks_delete_secrets after delete on public.webhooks
   for each row execute function private.delete_webhook_secrets();
 
@@ -185,7 +179,6 @@ end;
 $$;
 comment on function private.own_webhook(uuid, text) is
   'Locks and returns a webhook of the caller; the service may use any. Raises WEBHOOK_NOT_FOUND.';
-revoke all on function private.own_webhook(uuid, text) from public;
 
 create function private.rotate_webhook_secret(p_webhook_id uuid, p_secret text)
 returns text
@@ -215,7 +208,6 @@ end;
 $$;
 comment on function private.rotate_webhook_secret(uuid, text) is
   'See public.rotate_webhook_secret(). Definer: users may not write to Vault; assert_person_may() and own_webhook() check the caller.';
-revoke all on function private.rotate_webhook_secret(uuid, text) from public;
 
 create function public.rotate_webhook_secret(p_webhook_id uuid, p_secret text default null)
 returns text

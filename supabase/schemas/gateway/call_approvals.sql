@@ -31,7 +31,6 @@ end;
 $$;
 comment on function private.is_approval_condition(jsonb) is
   'True for a condition of a rule: {argument: JSON Pointer, operator, value} or {data_flow}.';
-revoke all on function private.is_approval_condition(jsonb) from public;
 
 create function private.are_approval_conditions(p_conditions jsonb)
 returns boolean
@@ -42,6 +41,7 @@ as $$
 begin
   return jsonb_typeof(p_conditions) = 'array'
     and jsonb_array_length(p_conditions) between 1 and 20
+    and not private.is_nested_too_deep(p_conditions)
     and length(p_conditions::text) <= 20000
     and not exists (
       select from jsonb_array_elements(p_conditions) as condition where not private.is_approval_condition(condition)
@@ -50,7 +50,6 @@ end;
 $$;
 comment on function private.are_approval_conditions(jsonb) is
   'True for a list of 1 to 20 conditions, 20,000 characters at most. A check of agent_approvals.';
-revoke all on function private.are_approval_conditions(jsonb) from public;
 
 create table public.agent_approvals (
   id uuid primary key default private.new_id(),
@@ -115,7 +114,6 @@ end;
 $$;
 comment on function private.approval_rules(uuid, uuid, text, uuid) is
   'The rules [{ask, conditions}] for a tool of an agent (p_tool_id null: a tool of the model''s provider) in the jobs of a user: at most the one for everyone and the user''s own.';
-revoke all on function private.approval_rules(uuid, uuid, text, uuid) from public;
 
 create function private.approval_of_call(p_call jsonb, p_tool_id uuid, p_tool_name text, p_user_id uuid)
 returns jsonb
@@ -158,7 +156,6 @@ end;
 $$;
 comment on function private.approval_of_call(jsonb, uuid, text, uuid) is
   'What is known about the approval of an agent''s call {server, caller, step_seq}: {rules: approval_rules(), approved_arguments: those that a person has approved for this step and tool, or null}. Null when no agent calls.';
-revoke all on function private.approval_of_call(jsonb, uuid, text, uuid) from public;
 
 create function private.set_approval(p_agent text, p_tool text, p_ask text, p_conditions jsonb, p_tool_name text)
 returns void
@@ -213,7 +210,6 @@ end;
 $$;
 comment on function private.set_approval(text, text, text, jsonb, text) is
   'Writes a user''s own rule. Definer: users may not write agent_approvals; the function checks the caller and writes only the caller''s rules.';
-revoke all on function private.set_approval(text, text, text, jsonb, text) from public;
 
 create function public.set_approval(
   p_agent text, p_tool text, p_ask text, p_conditions jsonb default null, p_tool_name text default '*'

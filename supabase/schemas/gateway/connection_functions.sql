@@ -15,7 +15,6 @@ end;
 $$;
 comment on function private.named_secrets(jsonb) is
   'Names of the secrets that the headers and query parameters of a tool''s config refer to.';
-revoke all on function private.named_secrets(jsonb) from public;
 grant execute on function private.named_secrets(jsonb) to service_role;
 
 create function private.tool_config_hash(p_tool public.tools)
@@ -45,7 +44,6 @@ end;
 $$;
 comment on function private.tool_config_hash(public.tools) is
   'Fingerprint of everything that a connection depends on: the row of tools and the secrets that it names, because a replaced secret may belong to another account.';
-revoke all on function private.tool_config_hash(public.tools) from public;
 grant execute on function private.tool_config_hash(public.tools) to service_role;
 
 create function private.connection_of(p_tool_id uuid, p_user_id uuid)
@@ -72,7 +70,6 @@ end;
 $$;
 comment on function private.connection_of(uuid, uuid) is
   'The connection of a tool server and user (null: the service); all null when there is none.';
-revoke all on function private.connection_of(uuid, uuid) from public;
 grant execute on function private.connection_of(uuid, uuid) to service_role;
 
 create function private.ensure_connection(p_tool_id uuid, p_user_id uuid)
@@ -107,7 +104,6 @@ end;
 $$;
 comment on function private.ensure_connection(uuid, uuid) is
   'Returns the connection of a tool server and user (null: the service). Creates a missing one, and resets one whose row of tools, or a secret that the row names, has changed. Called by the gateway.';
-revoke all on function private.ensure_connection(uuid, uuid) from public;
 grant execute on function private.ensure_connection(uuid, uuid) to service_role;
 
 create function private.request_listing(p_tool_id uuid, p_user_id uuid)
@@ -121,7 +117,6 @@ as $$
 $$;
 comment on function private.request_listing(uuid, uuid) is
   'Requests a new tool list for a user''s connection, because a server may offer other tools to another account.';
-revoke all on function private.request_listing(uuid, uuid) from public;
 
 create function private.begin_listing(p_connection_id uuid)
 returns boolean
@@ -141,7 +136,6 @@ end;
 $$;
 comment on function private.begin_listing(uuid) is
   'Returns true to the one caller that may now list the server''s tools. That caller calls continue_listing() while it works; record_tools(), fail_listing() or end_listing() ends it. Called by the gateway.';
-revoke all on function private.begin_listing(uuid) from public;
 
 create function private.continue_listing(p_connection_id uuid)
 returns void
@@ -154,7 +148,6 @@ as $$
 $$;
 comment on function private.continue_listing(uuid) is
   'Renews the caller''s right to list, every second. When a caller dies, another may soon list instead, so that agents do not wait long for their tools. Called by the gateway.';
-revoke all on function private.continue_listing(uuid) from public;
 
 create function private.end_listing(p_connection_id uuid)
 returns void
@@ -167,7 +160,6 @@ as $$
 $$;
 comment on function private.end_listing(uuid) is
   'Ends the caller''s right to list when another caller has listed in the meantime. Called by the gateway.';
-revoke all on function private.end_listing(uuid) from public;
 
 create function private.record_connection_failure(p_connection_id uuid)
 returns void
@@ -186,7 +178,6 @@ as $$
 $$;
 comment on function private.record_connection_failure(uuid) is
   'Counts a failure to reach a server. The third in a row sets health to failing. The fifth opens the circuit breaker for 30 seconds, and each further one for twice as long, at most ten minutes.';
-revoke all on function private.record_connection_failure(uuid) from public;
 
 create function private.record_connection_answer(p_connection_id uuid)
 returns void
@@ -201,7 +192,6 @@ as $$
 $$;
 comment on function private.record_connection_answer(uuid) is
   'Closes the circuit breaker: the server answered, even if with an error of its tool.';
-revoke all on function private.record_connection_answer(uuid) from public;
 
 create function private.begin_probe(p_connection_id uuid)
 returns boolean
@@ -218,7 +208,6 @@ end;
 $$;
 comment on function private.begin_probe(uuid) is
   'True for the one call that may try a server whose circuit breaker is half open. Called by the gateway.';
-revoke all on function private.begin_probe(uuid) from public;
 
 create function private.fail_listing(p_connection_id uuid, p_error jsonb, p_is_unreachable boolean)
 returns void
@@ -238,4 +227,3 @@ end;
 $$;
 comment on function private.fail_listing(uuid, jsonb, boolean) is
   'Records that listing a server''s tools failed. A server that could not be reached also counts a connection failure. Called by the gateway.';
-revoke all on function private.fail_listing(uuid, jsonb, boolean) from public;

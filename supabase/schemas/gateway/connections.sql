@@ -14,6 +14,7 @@ create table public.agent_mcp_connections (
   config_hash text not null,
   retry_at timestamptz,
   tools_listed_at timestamptz,
+  prepared_by text,
   was_listed boolean not null default false,
   listing_started_at timestamptz,
   listing_failed_at timestamptz,
@@ -36,6 +37,7 @@ comment on column public.agent_mcp_connections.failure_count is 'Failures to rea
 comment on column public.agent_mcp_connections.retry_at is 'State of the circuit breaker: null when closed, else when one call may try the server again.';
 comment on column public.agent_mcp_connections.config_hash is 'Hash of the tool''s config and credential and the secrets that they name. A change resets protocol, discovery, session and tool list.';
 comment on column public.agent_mcp_connections.tools_listed_at is 'When the server last listed its tools. Null requests a new list.';
+comment on column public.agent_mcp_connections.prepared_by is 'The release that converted the definitions of the last list. A later one converts them again.';
 comment on column public.agent_mcp_connections.was_listed is 'On the connection without a user: the server has sent a list of its tools to anyone, so that tools that appear later need an approval.';
 comment on column public.agent_mcp_connections.listing_started_at is 'Last heartbeat of the caller that is listing the server''s tools, for which other callers wait. Null when no caller is listing.';
 comment on column public.agent_mcp_connections.listing_failed_at is 'When listing the server''s tools last failed; it is not tried again for a while. Null after a successful list.';

@@ -37,7 +37,6 @@ as $$
   where type.oid = p_type;
 $$;
 comment on function private.json_schema_of_type(oid) is 'The JSON Schema of JSON values that a PostgreSQL type accepts.';
-revoke all on function private.json_schema_of_type(oid) from public;
 
 create function private.tool_function_arguments(p_function oid)
 returns table (place int, name text, type oid, has_default boolean)
@@ -61,7 +60,6 @@ as $$
   order by inputs.place;
 $$;
 comment on function private.tool_function_arguments(oid) is 'The input arguments of a database function in order.';
-revoke all on function private.tool_function_arguments(oid) from public;
 
 create function private.find_tool_function(p_function text)
 returns oid
@@ -117,7 +115,6 @@ end;
 $$;
 comment on function private.find_tool_function(text) is
   'The one plain function of that name (schema.name). Raises TOOL_CONFIG_INVALID when it cannot be a tool.';
-revoke all on function private.find_tool_function(text) from public;
 
 create function private.describe_tool_function(p_function text)
 returns jsonb
@@ -145,7 +142,6 @@ as $$
 $$;
 comment on function private.describe_tool_function(text) is
   'A database function as a tool: {name, description, is_read_only, input_schema}. Called by the gateway.';
-revoke all on function private.describe_tool_function(text) from public;
 
 create function private.tool_function_statement(p_function text, p_arguments jsonb, p_max_rows int)
 returns text
@@ -178,4 +174,3 @@ as $$
 $$;
 comment on function private.tool_function_statement(text, jsonb, int) is
   'The statement that calls a database function by name with the typed arguments in the object $1; missing arguments take their defaults. The gateway runs it as the caller.';
-revoke all on function private.tool_function_statement(text, jsonb, int) from public;

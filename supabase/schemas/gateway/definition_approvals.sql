@@ -16,7 +16,6 @@ end;
 $$;
 comment on function private.approved_tool_hashes(uuid) is
   'Fingerprints of a server''s definitions that are approved for all users: {tool name: [hash, …]}; the empty name stands for the server''s instructions.';
-revoke all on function private.approved_tool_hashes(uuid) from public;
 
 create function private.approved_hashes(p_connection public.agent_mcp_connections)
 returns jsonb
@@ -42,7 +41,6 @@ end;
 $$;
 comment on function private.approved_hashes(public.agent_mcp_connections) is
   'Fingerprints that are approved for a connection: those for all users, and the first that its user''s own account received.';
-revoke all on function private.approved_hashes(public.agent_mcp_connections) from public;
 
 create function private.is_own_account(p_connection public.agent_mcp_connections)
 returns boolean
@@ -59,7 +57,6 @@ end;
 $$;
 comment on function private.is_own_account(public.agent_mcp_connections) is
   'True when a connection uses its user''s own credential, for which a server may list tools that other users do not see.';
-revoke all on function private.is_own_account(public.agent_mcp_connections) from public;
 
 create function private.record_first_list(p_tool_id uuid, p_is_list boolean)
 returns boolean
@@ -82,7 +79,6 @@ end;
 $$;
 comment on function private.record_first_list(uuid, boolean) is
   'True when a server has sent a list of its tools before, to anyone. With p_is_list, records that it has sent one now. Concurrent first lists are serialized.';
-revoke all on function private.record_first_list(uuid, boolean) from public;
 
 create function private.pin_definitions(p_connection_id uuid, p_hashes jsonb, p_holds_new boolean)
 returns jsonb
@@ -132,7 +128,6 @@ end;
 $$;
 comment on function private.pin_definitions(uuid, jsonb, boolean) is
   'Approves new definitions {name: hash, or null when there is none} when the server is listed for the first time, by anyone, or when new ones need no approval; for a user''s own account only for this user, and returns the fingerprints that are approved for the connection.';
-revoke all on function private.pin_definitions(uuid, jsonb, boolean) from public;
 
 create function private.holds_new_definitions(p_config jsonb)
 returns boolean
@@ -145,7 +140,6 @@ as $$
 $$;
 comment on function private.holds_new_definitions(jsonb) is
   'True when definitions that a server adds after its first list need an approval: always, unless its row says that the server is trusted or that new tools are approved.';
-revoke all on function private.holds_new_definitions(jsonb) from public;
 
 create function private.instructions_of(p_connection public.agent_mcp_connections)
 returns text
@@ -158,7 +152,6 @@ begin
 end;
 $$;
 comment on function private.instructions_of(public.agent_mcp_connections) is 'The instructions that a server gives for models.';
-revoke all on function private.instructions_of(public.agent_mcp_connections) from public;
 
 create function private.instructions_hash(p_connection public.agent_mcp_connections)
 returns text
@@ -171,7 +164,6 @@ begin
 end;
 $$;
 comment on function private.instructions_hash(public.agent_mcp_connections) is 'SHA-256 of a server''s instructions, in hex.';
-revoke all on function private.instructions_hash(public.agent_mcp_connections) from public;
 
 create function private.are_instructions_approved(p_connection public.agent_mcp_connections)
 returns boolean
@@ -200,7 +192,6 @@ end;
 $$;
 comment on function private.are_instructions_approved(public.agent_mcp_connections) is
   'True when a server''s instructions may be passed on to models.';
-revoke all on function private.are_instructions_approved(public.agent_mcp_connections) from public;
 
 create function private.record_connection_state(p_connection_id uuid, p_state jsonb)
 returns void
@@ -230,7 +221,6 @@ end;
 $$;
 comment on function private.record_connection_state(uuid, jsonb) is
   'Stores what was negotiated with a server: {protocol, discovery, session}. Approves the first instructions of a server. Called by the gateway.';
-revoke all on function private.record_connection_state(uuid, jsonb) from public;
 
 create function private.approve_tool_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
 returns text
@@ -306,7 +296,6 @@ end;
 $$;
 comment on function private.approve_tool_definition(uuid, text, text) is
   'Approves a tool''s definition. Definer: operators may not write the cache of tools; assert_operator() checks the caller.';
-revoke all on function private.approve_tool_definition(uuid, text, text) from public;
 
 create function public.approve_tool_definition(
   p_connection_id uuid, p_tool_name text, p_definition_hash text default null

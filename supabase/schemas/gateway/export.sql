@@ -23,7 +23,6 @@ as $$
   where export.kind = exported_until.p_kind;
 $$;
 comment on function private.exported_until(text) is 'Rows of this kind from before this time are in Storage.';
-revoke all on function private.exported_until(text) from public;
 
 create function private.last_day_to_export()
 returns date
@@ -34,7 +33,6 @@ as $$
   select ((clock_timestamp() - interval '15 minutes') at time zone 'utc')::date - 1;
 $$;
 comment on function private.last_day_to_export() is 'The last UTC day whose rows are complete.';
-revoke all on function private.last_day_to_export() from public;
 
 create function private.days_to_export(p_from date default null, p_with_today boolean default false)
 returns jsonb
@@ -59,7 +57,6 @@ as $$
 $$;
 comment on function private.days_to_export(date, boolean) is
   'The days to export, [{kind, day}], oldest first, at most 62: those that are due, or all since p_from. With today, whose file is incomplete.';
-revoke all on function private.days_to_export(date, boolean) from public;
 
 create function private.mark_exported(p_kind text, p_day date)
 returns void
@@ -74,7 +71,6 @@ as $$
 $$;
 comment on function private.mark_exported(text, date) is
   'Records that a day''s file is in Storage. Does nothing for a day that is not over or not the next one.';
-revoke all on function private.mark_exported(text, date) from public;
 
 create function private.reviewable_text(p_text text)
 returns text
@@ -86,7 +82,6 @@ as $$
 $$;
 comment on function private.reviewable_text(text) is
   'Free text in the form that an export may contain; null when it seems to contain a key or token.';
-revoke all on function private.reviewable_text(text) from public;
 
 create view private.reviewed_calls with (security_invoker = true) as
   select
@@ -172,7 +167,6 @@ end;
 $$;
 comment on function private.export_page(text, date, text, uuid, int) is
   'A page of the rows of a UTC day, after the given row: grades by their last change, failures by their time. An entry has the columns of reviewed_calls. The position is text, because clients round times to milliseconds. Planner settings are fixed, so that a page has the same plan with and without statistics: first the rows by index, then their related rows.';
-revoke all on function private.export_page(text, date, text, uuid, int) from public;
 
 create function private.wake_export()
 returns void
@@ -184,4 +178,3 @@ as $$
 $$;
 comment on function private.wake_export() is
   'Wakes the export when a day is due. Called by cron every hour, so that a failed night is repeated.';
-revoke all on function private.wake_export() from public;

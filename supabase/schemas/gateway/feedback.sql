@@ -103,4 +103,3 @@ end;
 $$;
 comment on function private.record_feedback(uuid, uuid, text, int, text) is
   'Grades a call of this user, or for a null user one of the service. Null fields keep their value. Returns the whole grade. When a thumb changes to down, the arguments that the call taught are deleted. Raises FEEDBACK_TOKEN_NOT_FOUND and, 24 hours after the first grade, FEEDBACK_CLOSED. Called by mcp-feedback.';
-revoke all on function private.record_feedback(uuid, uuid, text, int, text) from public;

@@ -108,8 +108,30 @@ end;
 $$;
 comment on function private.find_mcp_policy(text, text, uuid) is
   'The policy that applies to a call: a row for the user before a row for all users, then a row for the tool before a row for its server. All null when no row matches: the defaults of the table''s columns apply.';
-revoke all on function private.find_mcp_policy(text, text, uuid) from public;
 grant execute on function private.find_mcp_policy(text, text, uuid) to service_role;
+
+create function private.grant_of(p_user_id uuid, p_client_id text)
+returns public.mcp_grants
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_grant public.mcp_grants;
+begin
+  select granted.* into v_grant
+  from public.mcp_grants granted
+  where (granted.user_id is null or granted.user_id = p_user_id)
+    and (granted.client_id is null or granted.client_id = p_client_id)
+  order by granted.user_id nulls last, granted.client_id nulls last
+  limit 1;
+  return v_grant;
+end;
+$$;
+comment on function private.grant_of(uuid, text) is
+  'The row that counts for a user: that for this client, else the user''s own, else the default. All null without any.';
+-- grant_scopes() runs with the rights of its caller.
+grant execute on function private.grant_of(uuid, text) to service_role;
 
 create function private.granted_scopes(p_user_id uuid, p_client_id text)
 returns text[]
@@ -117,20 +139,20 @@ language plpgsql
 stable
 set search_path = ''
 as $$
+declare
+  v_grant constant public.mcp_grants := private.grant_of(p_user_id, p_client_id);
 begin
-  return coalesce((
-    select granted.scopes
-    from public.mcp_grants granted
-    where (granted.user_id is null or granted.user_id = p_user_id)
-      and (granted.client_id is null or granted.client_id = p_client_id)
-    order by granted.user_id nulls last, granted.client_id nulls last
-    limit 1
-  ), '{}'::text[]);
+  -- A client with a row of its own has what that names. Whoever may not run jobs was refused on purpose.
+  if v_grant.client_id is not null or (v_grant.scopes && '{swarm:run,admin:*}') is not true then
+    return coalesce(v_grant.scopes, '{}');
+  end if;
+  return v_grant.scopes || array(
+    select 'mcp:' || tool.slug from public.tools as tool where tool.audience = 'everyone' and tool.type <> 'internal'
+  );
 end;
 $$;
 comment on function private.granted_scopes(uuid, text) is
-  'The scopes of a user: of the row for this client, else of the user''s own row, else the default. Called by the gateway.';
-revoke all on function private.granted_scopes(uuid, text) from public;
+  'The scopes of a user: those of grant_of(), and for accounts that may run jobs also those of the tools for everyone, which are stored nowhere else, so that a change of a tool''s audience counts at once. Called by the gateway.';
 grant execute on function private.granted_scopes(uuid, text) to service_role;
 
 create function public.grant_scopes(p_user_id uuid, p_scopes text[], p_client_id text default null)
@@ -146,7 +168,7 @@ begin
   insert into public.mcp_grants as given (user_id, client_id, scopes)
   select p_user_id, p_client_id, array(
     select distinct scope
-    from unnest(private.granted_scopes(p_user_id, p_client_id) || p_scopes) as scope
+    from unnest((private.grant_of(p_user_id, p_client_id)).scopes || p_scopes) as scope
     order by scope
   )
   on conflict (user_id, client_id) do update
@@ -210,7 +232,6 @@ end;
 $$;
 comment on function private.take_tool_call(uuid, text, uuid, int, int) is
   'Takes one call out of a user''s bucket for a tool, in one statement. Returns 0 on success, else the milliseconds until a call is available. Called by the gateway.';
-revoke all on function private.take_tool_call(uuid, text, uuid, int, int) from public;
 
 create function private.touch_session(p_session_id uuid, p_user_id uuid, p_agent_id uuid, p_client_name text)
 returns void
@@ -231,7 +252,6 @@ end;
 $$;
 comment on function private.touch_session(uuid, uuid, uuid, text) is
   'Creates a session of the caller on its first call, and records when it was last used. Called by the gateway.';
-revoke all on function private.touch_session(uuid, uuid, uuid, text) from public;
 
 create function private.session_of_call(p_caller jsonb, p_user_id uuid)
 returns uuid
@@ -283,4 +303,3 @@ end;
 $$;
 comment on function private.session_of_call(jsonb, uuid) is
   'The session of a user''s call: the one that the caller {session_id, task_id, agent_id, client_name, joins_session} names; inside a task the session of its job (with the job''s id); for a caller with joins_session the user''s last session with the same program. Created on first use; null for any other caller. Called by the gateway.';
-revoke all on function private.session_of_call(jsonb, uuid) from public;

@@ -12,7 +12,6 @@ as $$
 $$;
 comment on function private.unregistered_servers(jsonb) is
   'The slugs that have no row in tools. Called by the functions mcp and mcp-execute.';
-revoke all on function private.unregistered_servers(jsonb) from public;
 
 create function private.register_servers(p_servers jsonb)
 returns void
@@ -33,4 +32,3 @@ as $$
 $$;
 comment on function private.register_servers(jsonb) is
   'Inserts rows into tools for internal servers [{slug, name, description}]; existing rows are not changed. Called by the functions mcp and mcp-execute.';
-revoke all on function private.register_servers(jsonb) from public;

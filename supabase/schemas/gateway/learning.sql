@@ -49,7 +49,6 @@ end;
 $$;
 comment on function private.parameter_shape(jsonb, jsonb, int) is
   'The keys, types, formats and enum values of arguments, without other values; below p_max_depth levels only the type. Keys that the schema does not declare are omitted, because they may be data.';
-revoke all on function private.parameter_shape(jsonb, jsonb, int) from public;
 grant execute on function private.parameter_shape(jsonb, jsonb, int) to service_role;
 
 create function private.storable_parameters(
@@ -101,7 +100,6 @@ end;
 $$;
 comment on function private.storable_parameters(jsonb, int, int, int) is
   'Arguments in the form that may be stored: without values under keys that name a secret, without text that looks like a key or token, with texts and lists cut to the given lengths (null items: whole lists), and without values below p_max_depth levels.';
-revoke all on function private.storable_parameters(jsonb, int, int, int) from public;
 grant execute on function private.storable_parameters(jsonb, int, int, int) to service_role;
 
 create function private.example_parameters(p_parameters jsonb)
@@ -131,7 +129,6 @@ end;
 $$;
 comment on function private.example_parameters(jsonb) is
   'Arguments as an example for the next call: storable_parameters() with at most 4,096 characters. To fit, long texts and lists are cut more and more. The remaining items of a list still match the tool''s schema.';
-revoke all on function private.example_parameters(jsonb) from public;
 grant execute on function private.example_parameters(jsonb) to service_role;
 
 create function private.max_examples()
@@ -143,7 +140,6 @@ as $$
   select 10;
 $$;
 comment on function private.max_examples() is 'How many sets of arguments that worked are kept for a tool.';
-revoke all on function private.max_examples() from public;
 grant execute on function private.max_examples() to service_role;
 
 create function private.append_parameters(p_sets jsonb, p_set jsonb)
@@ -171,7 +167,6 @@ end;
 $$;
 comment on function private.append_parameters(jsonb, jsonb) is
   'The ten most recent distinct sets, newest last. A repeated set moves to the end.';
-revoke all on function private.append_parameters(jsonb, jsonb) from public;
 grant execute on function private.append_parameters(jsonb, jsonb) to service_role;
 
 create function private.without_parameters(p_sets jsonb, p_set jsonb)
@@ -185,7 +180,6 @@ as $$
   where item.value <> p_set;
 $$;
 comment on function private.without_parameters(jsonb, jsonb) is 'The sets without the given one.';
-revoke all on function private.without_parameters(jsonb, jsonb) from public;
 
 create function private.renew_shared_definition(p_service_id uuid, p_cached_id uuid)
 returns boolean
@@ -215,7 +209,6 @@ end;
 $$;
 comment on function private.renew_shared_definition(uuid, uuid) is
   'Copies the definition of a user''s row to the connection without a user if it is newer than that connection''s own, and returns true if it did. Learned arguments of another argument schema are deleted.';
-revoke all on function private.renew_shared_definition(uuid, uuid) from public;
 grant execute on function private.renew_shared_definition(uuid, uuid) to service_role;
 
 create function private.learn_parameters(
@@ -298,7 +291,6 @@ end;
 $$;
 comment on function private.learn_parameters(uuid, text, jsonb) is
   'Stores the arguments of a successful call on the caller''s own connection, and their shape on the connection without a user. Calls within a second after another teach only new arguments, while there are fewer than max_examples(). Called by the gateway.';
-revoke all on function private.learn_parameters(uuid, text, jsonb) from public;
 grant execute on function private.learn_parameters(uuid, text, jsonb) to service_role;
 
 create function public.record_mcp_tool_execution(
@@ -355,7 +347,6 @@ end;
 $$;
 comment on function private.learned_parameters(uuid, text) is
   'Arguments of earlier successful calls with the tools of a connection, or with one of them: the sets of the connection''s user, or else (is_shape) the shapes from all users. Called by the gateway after a failed call outside tasks, and for lists of tools.';
-revoke all on function private.learned_parameters(uuid, text) from public;
 grant execute on function private.learned_parameters(uuid, text) to service_role;
 
 create function private.learned_sets(p_connection_id uuid, p_tool_name text, p_parameters jsonb)
@@ -376,7 +367,6 @@ end;
 $$;
 comment on function private.learned_sets(uuid, text, jsonb) is
   'What a successful call with these arguments adds: [the set that its user sees, the shape that all users see].';
-revoke all on function private.learned_sets(uuid, text, jsonb) from public;
 
 create function private.delete_parameters(p_execution_id uuid)
 returns int
@@ -422,7 +412,6 @@ end;
 $$;
 comment on function private.delete_parameters(uuid) is
   'Deletes the arguments that a call added, for its user and as a shape for all, because the call got a bad grade. Returns how many of the user''s own sets were removed. The next successful call with the same arguments adds them again.';
-revoke all on function private.delete_parameters(uuid) from public;
 
 create function private.record_connection_success(p_connection_id uuid)
 returns void
@@ -441,8 +430,7 @@ begin
 end;
 $$;
 comment on function private.record_connection_success(uuid) is
-  'Marks a connection healthy because its server answered. Writes at most once a second. Called by the gateway.';
-revoke all on function private.record_connection_success(uuid) from public;
+  'Marks a connection healthy because its server answered. Throttled to one write a second. Called by the gateway.';
 grant execute on function private.record_connection_success(uuid) to service_role;
 
 create function public.record_mcp_tool_success(p_connection_id uuid)

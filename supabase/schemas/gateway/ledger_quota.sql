@@ -32,7 +32,6 @@ end;
 $$;
 comment on function private.debit_ledger() is
   'Statement trigger: counts tool calls, model calls and grades toward the quota ledger_bytes within seconds, and no longer when they are deleted. Waits for no lock. A grade counts with the longest comment, because it can change. Definer: the roles that write the ledger have no rights on the quotas.';
-revoke all on function private.debit_ledger() from public;
 
 create trigger mcp_executions_debit after insert on public.mcp_executions
   referencing new table as changed for each statement execute function private.debit_ledger();

@@ -93,7 +93,6 @@ end;
 $$;
 comment on function private.delete_credential_secret() is
   'Row trigger: deletes a user''s credential or model key from Vault with its row. Definer: the role that deletes a user, a tool or a provider may not write to Vault.';
-revoke all on function private.delete_credential_secret() from public;
 create trigger delete_credential_secret after delete on public.user_tool_credentials
   for each row execute function private.delete_credential_secret();
 create trigger delete_credential_secret after delete on public.user_provider_keys
@@ -112,7 +111,6 @@ end;
 $$;
 comment on function private.delete_oauth_connection() is
   'Row trigger: deletes an OAuth connection when the user replaces it with a secret. Definer: the service may not write oauth_connections.';
-revoke all on function private.delete_oauth_connection() from public;
 create trigger delete_oauth_connection after update on public.user_tool_credentials
   for each row when (old.type = 'oauth' and new.type = 'secret')
   execute function private.delete_oauth_connection();
@@ -130,7 +128,6 @@ end;
 $$;
 comment on function private.delete_refresh_secret() is
   'Row trigger: deletes a connection''s refresh token from Vault. Definer: the role that deletes a user or a tool may not write to Vault.';
-revoke all on function private.delete_refresh_secret() from public;
 create trigger delete_refresh_secret after delete on private.oauth_connections
   for each row when (old.refresh_secret_name is not null)
   execute function private.delete_refresh_secret();
@@ -148,6 +145,5 @@ end;
 $$;
 comment on function private.delete_oauth_verifier() is
   'Row trigger: deletes a request''s code verifier from Vault. Definer: the role that deletes a user or a tool may not write to Vault.';
-revoke all on function private.delete_oauth_verifier() from public;
 create trigger delete_oauth_verifier after delete on private.oauth_requests
   for each row execute function private.delete_oauth_verifier();

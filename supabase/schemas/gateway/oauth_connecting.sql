@@ -14,7 +14,6 @@ as $$
 $$;
 comment on function private.oauth_client(text, text) is
   'The client {client_id, client_secret_name} that is registered with an authorization server, or null. Called by mcp-oauth.';
-revoke all on function private.oauth_client(text, text) from public;
 
 create function private.record_oauth_client(p_client jsonb)
 returns void
@@ -42,7 +41,6 @@ end;
 $$;
 comment on function private.record_oauth_client(jsonb) is
   'Stores a registered client {issuer, redirect_url, client_id, client_secret, expires_at_seconds} for all users who connect later. Called by mcp-oauth.';
-revoke all on function private.record_oauth_client(jsonb) from public;
 
 create function private.delete_oauth_client(p_issuer text, p_client_id text)
 returns void
@@ -54,7 +52,6 @@ as $$
 $$;
 comment on function private.delete_oauth_client(text, text) is
   'Deletes a registered client that its authorization server no longer accepts. Called by the gateway.';
-revoke all on function private.delete_oauth_client(text, text) from public;
 
 create function private.pin_oauth_issuer(p_tool_id uuid, p_client_id text, p_issuer text)
 returns boolean
@@ -74,7 +71,48 @@ end;
 $$;
 comment on function private.pin_oauth_issuer(uuid, text, text) is
   'True when a tool''s client, which an operator registered, may be used with this issuer: the first issuer it was used with, until the operator registers another client. Called by mcp-oauth.';
-revoke all on function private.pin_oauth_issuer(uuid, text, text) from public;
+
+create function private.oauth_client_may_be_used(
+  p_tool_id uuid, p_secret_name text, p_authorization_server jsonb
+)
+returns boolean
+language sql
+stable
+set search_path = ''
+as $$
+  select p_secret_name is null
+    or starts_with(p_secret_name, 'supaswarm/oauth/client/')
+    or exists (
+      select from public.tools as tool
+      where tool.id = p_tool_id and tool.config #>> '{oauth,client_secret,secret}' = p_secret_name
+        and private.host_of(coalesce(tool.config #>> '{oauth,issuer}', p_authorization_server ->> 'issuer'))
+          = private.host_of(p_authorization_server ->> 'issuer')
+    );
+$$;
+comment on function private.oauth_client_may_be_used(uuid, text, jsonb) is
+  'Whether a connection''s client is without a secret, was registered by the project itself with the authorization server {issuer}, or is still the one that the tool''s document names for it.';
+
+create function private.oauth_client_secret(p_tool_id uuid, p_secret_name text, p_authorization_server jsonb)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_tool public.tools;
+begin
+  select * into v_tool from public.tools where id = p_tool_id;
+  if not private.oauth_client_may_be_used(p_tool_id, p_secret_name, p_authorization_server) then
+    perform private.raise_error('AUTHORIZATION_REQUIRED',
+      format('Cannot use the connection to %L: its OAuth client is no longer the one that the server''s settings name', v_tool.slug),
+      'Connect the account again.');
+  end if;
+  perform private.assert_secret_is_bound(private.document_of_tool(v_tool), p_secret_name);
+  return private.secret_value(p_secret_name);
+end;
+$$;
+comment on function private.oauth_client_secret(uuid, text, jsonb) is
+  'The client secret of a connection to a tool for its authorization server; null for a public client. Raises AUTHORIZATION_REQUIRED for another client than the tool''s, SECRET_NOT_FOUND for a secret that the tool waits for.';
 
 -- The authorization flow ---------------------------------------------------------------------------
 
@@ -111,7 +149,6 @@ end;
 $$;
 comment on function private.begin_oauth(jsonb) is
   'Stores a pending authorization {state_hash, user_id, tool_id, code_verifier, server_url, authorization_server, client_id, client_secret_name, redirect_url, resource, scope, return_to} for ten minutes, at most ten per user, and returns when it expires. Called by mcp-oauth.';
-revoke all on function private.begin_oauth(jsonb) from public;
 
 create function private.find_oauth_request(p_state_hash text)
 returns jsonb
@@ -125,7 +162,6 @@ as $$
 $$;
 comment on function private.find_oauth_request(text) is
   'The addresses {redirect_url, return_to} of a pending authorization; null when there is none with this state. Called by mcp-oauth.';
-revoke all on function private.find_oauth_request(text) from public;
 
 create function private.take_oauth_request(p_state_hash text, p_user_id uuid)
 returns jsonb
@@ -154,7 +190,7 @@ begin
     'authorization_server', v_request.authorization_server,
     'client_id', v_request.client_id,
     'client_secret_name', v_request.client_secret_name,
-    'client_secret', private.secret_value(v_request.client_secret_name),
+    'client_secret', private.oauth_client_secret(v_request.tool_id, v_request.client_secret_name, v_request.authorization_server),
     'redirect_url', v_request.redirect_url,
     'resource', v_request.resource,
     'scope', v_request.scope,
@@ -163,8 +199,7 @@ begin
 end;
 $$;
 comment on function private.take_oauth_request(text, uuid) is
-  'Deletes and returns a pending authorization of this user, with its code verifier; null for any other. Called by mcp-oauth.';
-revoke all on function private.take_oauth_request(text, uuid) from public;
+  'Deletes and returns a pending authorization of this user, with its code verifier; null for any other. Raises AUTHORIZATION_REQUIRED, SECRET_NOT_FOUND as oauth_client_secret(). Called by mcp-oauth.';
 
 create function private.record_oauth_connection(p_connection jsonb, p_tokens jsonb)
 returns void
@@ -198,7 +233,6 @@ end;
 $$;
 comment on function private.record_oauth_connection(jsonb, jsonb) is
   'Creates or replaces a user''s connection from the result of take_oauth_request() and the granted tokens. Called by mcp-oauth.';
-revoke all on function private.record_oauth_connection(jsonb, jsonb) from public;
 
 create function private.end_oauth_connection(p_tool_slug text, p_user_id uuid)
 returns jsonb
@@ -220,7 +254,14 @@ begin
   select jsonb_build_object(
     'authorization_server', connection.authorization_server,
     'client_id', connection.client_id,
-    'client_secret', private.secret_value(connection.client_secret_name),
+    -- Without it, the tokens are deleted here, and the server may refuse to revoke them.
+    'client_secret', case
+      when private.oauth_client_may_be_used(v_own.tool_id, connection.client_secret_name, connection.authorization_server)
+        and not private.is_awaited_secret((
+          select private.document_of_tool(tool) from public.tools as tool where tool.id = v_own.tool_id
+        ), connection.client_secret_name)
+        then private.secret_value(connection.client_secret_name)
+    end,
     'access_token', private.secret_value(v_own.vault_secret_name),
     'refresh_token', private.secret_value(connection.refresh_secret_name)
   )
@@ -234,4 +275,3 @@ end;
 $$;
 comment on function private.end_oauth_connection(text, uuid) is
   'Deletes a user''s connection with its tokens and returns what is needed to revoke them; null when there is none. Called by mcp-oauth.';
-revoke all on function private.end_oauth_connection(text, uuid) from public;

@@ -28,7 +28,6 @@ end;
 $$;
 comment on function private.record_oauth_tokens(uuid, jsonb) is
   'Replaces a connection''s tokens in Vault with {access_token, refresh_token, expires_in (seconds), scope}. Raises SECRET_INVALID.';
-revoke all on function private.record_oauth_tokens(uuid, jsonb) from public;
 
 create function private.resolve_tool_credential(p_tool_id uuid, p_user_id uuid, p_is_agent boolean default false)
 returns jsonb
@@ -64,7 +63,6 @@ end;
 $$;
 comment on function private.resolve_tool_credential(uuid, uuid, boolean) is
   'The credential for a tool call: {secret, is_own, connection}. For a user''s own OAuth connection, connection is {credential_id, generation, is_stale, needs_authorization}, and no other credential replaces it; otherwise secret is that of resolve_tool_secret(). Raises SECRET_NOT_FOUND, CREDENTIAL_REQUIRED. Called by the tool gateway.';
-revoke all on function private.resolve_tool_credential(uuid, uuid, boolean) from public;
 
 create function private.end_authorization(p_credential_id uuid)
 returns void
@@ -86,7 +84,6 @@ end;
 $$;
 comment on function private.end_authorization(uuid) is
   'Deletes the tokens of a connection that can no longer be renewed. Its user must connect again.';
-revoke all on function private.end_authorization(uuid) from public;
 
 create function private.begin_token_refresh(p_credential_id uuid, p_generation int)
 returns jsonb
@@ -117,15 +114,14 @@ begin
     'kind', 'begun',
     'authorization_server', v_connection.authorization_server,
     'client_id', v_connection.client_id,
-    'client_secret', private.secret_value(v_connection.client_secret_name),
+    'client_secret', private.oauth_client_secret(v_own.tool_id, v_connection.client_secret_name, v_connection.authorization_server),
     'resource', v_connection.resource,
     'refresh_token', private.secret_value(v_connection.refresh_secret_name)
   );
 end;
 $$;
 comment on function private.begin_token_refresh(uuid, int) is
-  'Decides what a caller with the token of a generation does next: begun (this caller alone renews; the result has all it needs), busy (another caller renews), renewed (with the newer token) or ended (the user must connect again). Called by the gateway.';
-revoke all on function private.begin_token_refresh(uuid, int) from public;
+  'Decides what a caller with the token of a generation does next: begun (this caller alone renews; the result has all it needs), busy (another caller renews), renewed (with the newer token) or ended (the user must connect again). Raises AUTHORIZATION_REQUIRED, SECRET_NOT_FOUND as oauth_client_secret(). Called by the gateway.';
 
 create function private.end_token_refresh(p_credential_id uuid, p_generation int, p_tokens jsonb)
 returns boolean
@@ -146,7 +142,6 @@ end;
 $$;
 comment on function private.end_token_refresh(uuid, int, jsonb) is
   'Stores renewed tokens of that generation; false when the connection was ended or replaced in the meantime. Called by the gateway.';
-revoke all on function private.end_token_refresh(uuid, int, jsonb) from public;
 
 create function private.fail_token_refresh(p_credential_id uuid, p_generation int, p_is_refused boolean)
 returns void
@@ -164,4 +159,3 @@ end;
 $$;
 comment on function private.fail_token_refresh(uuid, int, boolean) is
   'Ends a renewal that failed, so that another caller may renew. A refusal by the server ends the authorization of that generation. Called by the gateway.';
-revoke all on function private.fail_token_refresh(uuid, int, boolean) from public;

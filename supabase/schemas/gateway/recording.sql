@@ -32,7 +32,6 @@ end;
 $$;
 comment on function private.failures_in_a_row(uuid, uuid, text) is
   'How often a tool failed in a row for a user outside tasks, at most 20, within the last hour.';
-revoke all on function private.failures_in_a_row(uuid, uuid, text) from public;
 
 create function private.record_tool_usage(p_execution public.mcp_executions, p_uses jsonb)
 returns void
@@ -55,7 +54,6 @@ as $$
 $$;
 comment on function private.record_tool_usage(public.mcp_executions, jsonb) is
   'Records the models that a tool call used: [{provider (llm_providers.name), model, key_source, input_tokens, cached_input_tokens, output_tokens}].';
-revoke all on function private.record_tool_usage(public.mcp_executions, jsonb) from public;
 
 create function private.referenced_response(p_response jsonb)
 returns jsonb
@@ -74,7 +72,6 @@ end;
 $$;
 comment on function private.referenced_response(jsonb) is
   'What the ledger stores of the result of a task''s call: all of a short one, otherwise where it is, because the step has it.';
-revoke all on function private.referenced_response(jsonb) from public;
 
 create function private.response_of_call(p_execution public.mcp_executions)
 returns jsonb
@@ -95,7 +92,6 @@ end;
 $$;
 comment on function private.response_of_call(public.mcp_executions) is
   'The result of a call, from the ledger or from the step of its task; null when retention has deleted the step. Called by deno task context:suggest.';
-revoke all on function private.response_of_call(public.mcp_executions) from public;
 
 create function private.record_execution(p_execution jsonb)
 returns int
@@ -172,4 +168,3 @@ end;
 $$;
 comment on function private.record_execution(jsonb) is
   'Writes one call to mcp_executions (columns by name), its failure {error_type, error_code, error_details} if there is one, the models it used (model_uses, as for record_tool_usage()), the health of the connection by contact (answered or failed), and after a success the arguments (parameters) to the tool cache. Outside tasks it also counts the attempt. Returns how often the tool has now failed in a row, 0 after a success. Called by the gateway after each call.';
-revoke all on function private.record_execution(jsonb) from public;

@@ -10,7 +10,6 @@ as $$
   select coalesce(array_agg(name order by name), '{}') from public.llm_providers where is_active;
 $$;
 comment on function private.names_of_providers() is 'The names of the active providers.';
-revoke all on function private.names_of_providers() from public;
 
 create function private.provider_problem(p_provider public.llm_providers)
 returns private.row_problem
@@ -33,7 +32,6 @@ begin
 end;
 $$;
 comment on function private.provider_problem(public.llm_providers) is 'What is wrong with a provider.';
-revoke all on function private.provider_problem(public.llm_providers) from public;
 
 create function private.missing_provider(p_agent public.agents)
 returns private.row_problem
@@ -51,7 +49,6 @@ end;
 $$;
 comment on function private.missing_provider(public.agents) is
   'The problem of an active agent without a provider. Such a row is stored with a warning, because the provider may follow.';
-revoke all on function private.missing_provider(public.agents) from public;
 
 create function private.agent_problem(p_agent public.agents)
 returns private.row_problem
@@ -63,7 +60,7 @@ declare
   v_tool text;
   v_problem private.row_problem;
 begin
-  v_problem := private.slug_problem('slug', p_agent.slug);
+  v_problem := private.slug_problem('slug', p_agent.slug, array['ag-ui', 'messages', 'stream']);
   if v_problem.field is null and p_agent.reasoning_effort is not null then
     v_problem := private.choice_problem('reasoning_effort', p_agent.reasoning_effort,
       array['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
@@ -88,7 +85,6 @@ begin
 end;
 $$;
 comment on function private.agent_problem(public.agents) is 'What is wrong with an agent.';
-revoke all on function private.agent_problem(public.agents) from public;
 
 create function private.budget_problem(p_budget jsonb)
 returns private.row_problem
@@ -116,7 +112,6 @@ begin
 end;
 $$;
 comment on function private.budget_problem(jsonb) is 'What is wrong with the budget of an agent.';
-revoke all on function private.budget_problem(jsonb) from public;
 
 create function private.placeholder_problem(p_config jsonb)
 returns private.row_problem
@@ -151,7 +146,6 @@ end;
 $$;
 comment on function private.placeholder_problem(jsonb) is
   'The problem of an HTTP tool with a placeholder that no argument can fill.';
-revoke all on function private.placeholder_problem(jsonb) from public;
 
 create function private.tool_kind(p_type text, p_config jsonb)
 returns text
@@ -166,7 +160,6 @@ as $$
   end;
 $$;
 comment on function private.tool_kind(text, jsonb) is 'The kind of a tool in config_schemas.';
-revoke all on function private.tool_kind(text, jsonb) from public;
 
 create function private.tool_urls(p_config jsonb)
 returns table (field text, url text)
@@ -182,7 +175,6 @@ as $$
   where tool_urls.p_config #> '{oauth}' ? 'issuer';
 $$;
 comment on function private.tool_urls(jsonb) is 'The addresses in the config of a tool, with their fields.';
-revoke all on function private.tool_urls(jsonb) from public;
 
 create function private.tool_config_problem(p_type text, p_config jsonb)
 returns private.row_problem
@@ -232,7 +224,6 @@ end;
 $$;
 comment on function private.tool_config_problem(text, jsonb) is
   'What is wrong with the config of a tool of this type: fields and values by config_schemas, then addresses, JSON Schemas and placeholders.';
-revoke all on function private.tool_config_problem(text, jsonb) from public;
 
 create function private.function_problem(p_config jsonb)
 returns private.row_problem
@@ -255,7 +246,6 @@ end;
 $$;
 comment on function private.function_problem(jsonb) is
   'The problem of a tool whose database function does not exist or cannot be a tool.';
-revoke all on function private.function_problem(jsonb) from public;
 
 create function private.tool_problem(p_tool public.tools)
 returns private.row_problem
@@ -266,7 +256,7 @@ as $$
 declare
   v_problem private.row_problem;
 begin
-  v_problem := private.slug_problem('slug', p_tool.slug);
+  v_problem := private.slug_problem('slug', p_tool.slug, array['oauth-protected-resource']);
   if v_problem.field is null then
     v_problem := private.choice_problem('type', p_tool.type, array['internal', 'mcp_server', 'http_api', 'supabase_rpc']);
   end if;
@@ -278,6 +268,9 @@ begin
     v_problem := private.choice_problem('credential_audience', p_tool.credential_audience, array['everyone', 'agents', 'named']);
   end if;
   if v_problem.field is null then
+    v_problem := private.choice_problem('audience', p_tool.audience, array['everyone', 'granted']);
+  end if;
+  if v_problem.field is null then
     v_problem := private.tool_config_problem(p_tool.type, p_tool.config);
   end if;
   return v_problem;
@@ -285,7 +278,6 @@ end;
 $$;
 comment on function private.tool_problem(public.tools) is
   'What is wrong with a tool. A database function is looked up by function_problem(), because a migration may replace it later.';
-revoke all on function private.tool_problem(public.tools) from public;
 
 create function private.skill_problem(p_skill public.skills)
 returns private.row_problem
@@ -313,7 +305,6 @@ begin
 end;
 $$;
 comment on function private.skill_problem(public.skills) is 'What is wrong with a skill.';
-revoke all on function private.skill_problem(public.skills) from public;
 
 -- Triggers ----------------------------------------------------------------------------------------
 
@@ -330,7 +321,6 @@ end;
 $$;
 comment on function private.check_provider() is
   'Row trigger of llm_providers. Raises PROVIDER_INVALID. Definer: the writers may not execute the functions that it calls.';
-revoke all on function private.check_provider() from public;
 create trigger llm_providers_check before insert or update on public.llm_providers
   for each row execute function private.check_provider();
 
@@ -356,7 +346,6 @@ end;
 $$;
 comment on function private.check_agent() is
   'Row trigger of agents. Raises AGENT_INVALID, and warns of a missing provider. Definer: the writers may not execute the functions that it calls.';
-revoke all on function private.check_agent() from public;
 create trigger agents_check before insert or update on public.agents
   for each row execute function private.check_agent();
 
@@ -378,9 +367,8 @@ end;
 $$;
 comment on function private.check_tool() is
   'Row trigger of tools. Raises TOOL_CONFIG_INVALID. Definer: the writers may not execute the functions that it calls.';
-revoke all on function private.check_tool() from public;
 -- Not on every update: a row whose function was dropped can still be deactivated.
-create trigger tools_check before insert or update of slug, type, config, credential_type, credential_audience on public.tools
+create trigger tools_check before insert or update of slug, type, config, credential_type, credential_audience, audience on public.tools
   for each row execute function private.check_tool();
 
 create function private.check_skill()
@@ -396,6 +384,5 @@ end;
 $$;
 comment on function private.check_skill() is
   'Row trigger of skills. Raises SKILL_INVALID. Definer: the writers may not execute the functions that it calls.';
-revoke all on function private.check_skill() from public;
 create trigger skills_check before insert or update on public.skills
   for each row execute function private.check_skill();

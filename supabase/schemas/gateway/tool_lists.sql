@@ -17,7 +17,71 @@ as $$
 $$;
 comment on function private.newest_versions(jsonb) is
   'The newest version of each tool in [{name, version}]. Older versions are not listed; the server still implements them.';
-revoke all on function private.newest_versions(jsonb) from public;
+
+create unlogged table private.prepared_tools (
+  connection_id uuid not null references public.agent_mcp_connections (id) on delete cascade,
+  definition_hash text not null,
+  openai_schema jsonb not null,
+  schema_losses jsonb not null,
+  primary key (connection_id, definition_hash)
+);
+comment on table private.prepared_tools is
+  'Converted definitions of lists that are not complete yet, so that a caller that dies leaves its work to the next one. record_tools() deletes them.';
+alter table private.prepared_tools enable row level security;
+
+create function private.forms_of(p_connection_id uuid)
+returns table (definition_hash text, openai_schema jsonb, schema_losses jsonb)
+language sql
+stable
+set search_path = ''
+as $$
+  select prepared.definition_hash, prepared.openai_schema, prepared.schema_losses
+  from private.prepared_tools as prepared
+  where prepared.connection_id = p_connection_id
+  union all
+  select form.hash, form.openai_schema, form.schema_losses
+  from public.agent_mcp_connections as connection
+  join public.mcp_tools_cache as cached on cached.connection_id = connection.id
+  cross join lateral (
+    values
+      (cached.definition_hash, cached.openai_schema, cached.schema_losses),
+      (cached.held_definition ->> 'hash', cached.held_definition -> 'openai_schema', cached.held_definition -> 'schema_losses')
+  ) as form (hash, openai_schema, schema_losses)
+  -- Another release may convert in another way.
+  where connection.id = p_connection_id and connection.prepared_by = private.schema_version() and form.hash is not null;
+$$;
+comment on function private.forms_of(uuid) is 'The stored forms of a connection''s definitions, as this release converts them: these need not be converted again when the server lists them. Called by the gateway.';
+
+create function private.prepare_tools(p_connection_id uuid, p_tools jsonb)
+returns void
+language sql
+set search_path = ''
+as $$
+  insert into private.prepared_tools (connection_id, definition_hash, openai_schema, schema_losses)
+  select p_connection_id, tool.hash, tool.openai_schema, tool.schema_losses
+  from jsonb_to_recordset(p_tools) as tool (hash text, openai_schema jsonb, schema_losses jsonb)
+  on conflict do nothing;
+$$;
+comment on function private.prepare_tools(uuid, jsonb) is
+  'Stores converted definitions [{hash, openai_schema, schema_losses}] of a list that is not complete yet. Called by the gateway.';
+
+create function private.with_forms(p_connection_id uuid, p_tools jsonb)
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select coalesce(jsonb_agg(
+    case when form.definition_hash is null then listed.tool else listed.tool || jsonb_build_object(
+      'openai_schema', form.openai_schema, 'schema_losses', form.schema_losses) end
+    order by listed.place), '[]')
+  from jsonb_array_elements(p_tools) with ordinality as listed (tool, place)
+  left join (
+    select distinct on (stored.definition_hash) stored.* from private.forms_of(p_connection_id) as stored
+  ) as form on form.definition_hash = listed.tool ->> 'hash' and listed.tool -> 'openai_schema' = 'null';
+$$;
+comment on function private.with_forms(uuid, jsonb) is
+  'The tools [{hash, openai_schema}] of a list, with the stored forms of those that were sent without.';
 
 create function private.record_tools(p_connection_id uuid, p_listing jsonb)
 returns int
@@ -25,7 +89,7 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_tools jsonb := private.newest_versions(p_listing -> 'tools');
+  v_tools jsonb := private.with_forms(p_connection_id, private.newest_versions(p_listing -> 'tools'));
   v_is_remote boolean := (p_listing ->> 'is_remote')::boolean;
   v_pin jsonb;
   v_changed int;
@@ -81,8 +145,9 @@ begin
       select 1 from jsonb_array_elements(v_tools) as tool where tool ->> 'name' = cached.tool_name
     );
 
+  delete from private.prepared_tools as prepared where prepared.connection_id = p_connection_id;
   update public.agent_mcp_connections connection
-  set tools_listed_at = clock_timestamp(), dropped_tools = coalesce(p_listing -> 'dropped', '[]'),
+  set tools_listed_at = clock_timestamp(), prepared_by = private.schema_version(), dropped_tools = coalesce(p_listing -> 'dropped', '[]'),
       listing_started_at = null, listing_failed_at = null, listing_error = null
   where connection.id = p_connection_id;
   if v_is_remote then
@@ -92,8 +157,7 @@ begin
 end;
 $$;
 comment on function private.record_tools(uuid, jsonb) is
-  'Stores the complete list of a server {tools: [{name, version, schema, openai_schema, schema_losses, hash, scopes}], dropped, is_remote, is_trusted, holds_new}. Keeps the newest of several versions of a tool, writes only rows that differ, removes tools that are missing from the list, and holds back unapproved definitions of remote servers unless the operator trusts the server. Returns how many rows were written. Called by the gateway.';
-revoke all on function private.record_tools(uuid, jsonb) from public;
+  'Stores the complete list of a server {tools: [{name, version, schema, openai_schema, schema_losses, hash, scopes}], dropped, is_remote, is_trusted, holds_new}. Keeps the newest of several versions of a tool, writes only rows that differ, removes tools that are missing from the list, takes the stored forms of tools that come without, and holds back unapproved definitions of remote servers unless the operator trusts the server. Returns how many rows were written. Called by the gateway.';
 
 create function private.delete_outdated_parameters()
 returns trigger
@@ -108,7 +172,6 @@ end;
 $$;
 comment on function private.delete_outdated_parameters() is
   'Row trigger: deletes learned arguments when the schema of the arguments changes, because they are no example for the new schema.';
-revoke all on function private.delete_outdated_parameters() from public;
 
 create trigger delete_outdated_parameters before update of tool_schema on public.mcp_tools_cache
   for each row when (old.tool_schema -> 'inputSchema' is distinct from new.tool_schema -> 'inputSchema')
@@ -147,4 +210,3 @@ as $$
 $$;
 comment on function private.report_absent_tools(uuid, jsonb) is
   'Adds a warning to a task, and an event to its trace, for each server [{server, code, message}] that could not list its tools. Called by the gateway.';
-revoke all on function private.report_absent_tools(uuid, jsonb) from public;

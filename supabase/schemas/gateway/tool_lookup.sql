@@ -24,7 +24,6 @@ end;
 $$;
 comment on function private.tools_of_agent(uuid, uuid) is
   'The tools of an agent, as agent_tools has them or, in a task (null: none) that changes the agent''s tools, as the task has them. allowed_tools as in agent_tools. Calls also need the scopes of the task''s owner.';
-revoke all on function private.tools_of_agent(uuid, uuid) from public;
 -- get_agent_mcp_tools() runs with the rights of its caller.
 grant execute on function private.tools_of_agent(uuid, uuid) to service_role;
 
@@ -102,7 +101,6 @@ end;
 $$;
 comment on function private.breaker_state(public.agent_mcp_connections) is
   'State of the circuit breaker. closed: calls run. open: calls fail immediately until retry_at. half_open: one call may try.';
-revoke all on function private.breaker_state(public.agent_mcp_connections) from public;
 
 create function private.connect_tool_server(p_tool_id uuid, p_user_id uuid)
 returns jsonb
@@ -141,7 +139,6 @@ end;
 $$;
 comment on function private.connect_tool_server(uuid, uuid) is
   'Creates a user''s connection to a server (null: the service''s) if there is none, and returns it with the row of tools in the form that the gateway reads: {tool, connection, tools_listed_at, listing_failed_at, listing_error, breaker, retry_at}.';
-revoke all on function private.connect_tool_server(uuid, uuid) from public;
 
 create function private.is_listing_due(p_server jsonb, p_max_age_seconds int)
 returns boolean
@@ -157,7 +154,6 @@ end;
 $$;
 comment on function private.is_listing_due(jsonb, int) is
   'True when a server (as returned by connect_tool_server()) should list its tools: its list is missing or old, and listing did not just fail.';
-revoke all on function private.is_listing_due(jsonb, int) from public;
 
 create function private.agent_tool_servers(
   p_agent_id uuid, p_user_id uuid, p_max_age_seconds int, p_task_id uuid default null
@@ -177,7 +173,6 @@ end;
 $$;
 comment on function private.agent_tool_servers(uuid, uuid, int, uuid) is
   'The active tool servers of an agent in a task (null: in none), and which of them should list their tools. Called by the gateway.';
-revoke all on function private.agent_tool_servers(uuid, uuid, int, uuid) from public;
 
 create function private.tool_call_user(p_caller jsonb)
 returns uuid
@@ -213,7 +208,6 @@ end;
 $$;
 comment on function private.tool_call_user(jsonb) is
   'The user on whose behalf a caller {user_id, task_id, agent_id} acts: inside a task, always the task''s owner. Called by the gateway.';
-revoke all on function private.tool_call_user(jsonb) from public;
 
 create function private.caller_scopes(p_caller jsonb, p_user_id uuid)
 returns text[]
@@ -237,7 +231,6 @@ end;
 $$;
 comment on function private.caller_scopes(jsonb, uuid) is
   'The scopes of a caller {task_id, client_id, is_service} who acts for that user; null: every scope. Called by the gateway.';
-revoke all on function private.caller_scopes(jsonb, uuid) from public;
 
 create function private.required_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
 returns jsonb
@@ -253,13 +246,12 @@ begin
   end if;
   return jsonb_build_object(
     'credential', private.resolve_tool_credential(p_tool.id, p_user_id, p_is_agent),
-    'named', private.resolve_named_secrets(v_named)
+    'named', private.resolve_named_secrets(p_names => v_named, p_tool_id => p_tool.id)
   );
 end;
 $$;
 comment on function private.required_call_secrets(public.tools, uuid, boolean) is
   'Everything that a tool call needs from Vault: {credential: resolve_tool_credential(), named: resolve_named_secrets() of the headers and query of its config}. Raises what these two raise when a secret is missing or may not be used for this call.';
-revoke all on function private.required_call_secrets(public.tools, uuid, boolean) from public;
 
 create function private.tool_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
 returns jsonb
@@ -275,7 +267,6 @@ end;
 $$;
 comment on function private.tool_call_secrets(public.tools, uuid, boolean) is
   'The result of required_call_secrets(), or null if it raises; the gateway then resolves the secrets itself and gets the error.';
-revoke all on function private.tool_call_secrets(public.tools, uuid, boolean) from public;
 
 create function private.begin_tool_call(p_call jsonb)
 returns jsonb
@@ -393,7 +384,6 @@ end;
 $$;
 comment on function private.begin_tool_call(jsonb) is
   'Everything that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent, is_guardrail, joins_session}, step_seq, is_charged, max_age_seconds} needs: the result of connect_tool_server() and {user_id, session_id, client_id (in a task the client that created its job), scopes (null: all), is_due, is_granted, is_allowed, approval: approval_of_call(), timeout_ms, max_input_bytes (null: no limit), retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached (the newest version, also for a call of an older one) or null, tool_names if cached is null}. Null when no such server is registered and active. Also charges the call to its rate limit, unless the server''s list is older than max_age_seconds (null: any age), and creates its session. Called by the gateway.';
-revoke all on function private.begin_tool_call(jsonb) from public;
 
 create function private.usable_servers(p_caller jsonb, p_server text default null)
 returns table (server jsonb, scopes jsonb)
@@ -439,7 +429,6 @@ end;
 $$;
 comment on function private.usable_servers(jsonb, text) is
   'The active servers, limited to those of the agent if the caller names one, with the caller''s connections and scopes (null: all). Called by the gateway.';
-revoke all on function private.usable_servers(jsonb, text) from public;
 
 create function private.begin_relay(p_tool_id uuid, p_user_id uuid)
 returns jsonb
@@ -467,7 +456,6 @@ end;
 $$;
 comment on function private.begin_relay(uuid, uuid) is
   'A server (as returned by connect_tool_server()) for a request that names no tool, such as one for resources or prompts, with {is_allowed, timeout_ms, retry_after_ms (0: not limited)} of the server''s policy. Charges the request to that policy''s rate limit. Called by the gateway.';
-revoke all on function private.begin_relay(uuid, uuid) from public;
 
 create function private.server_listing(p_tool_id uuid, p_user_id uuid, p_max_age_seconds int)
 returns jsonb
@@ -527,4 +515,3 @@ end;
 $$;
 comment on function private.server_listing(uuid, uuid, int) is
   'A server (as returned by connect_tool_server()) with {is_due, dropped, tools}: the cached tools, each with is_allowed by its policy and with arguments of earlier successful calls, the user''s own or else (is_shape) the shapes from all users. A quarantined tool also has its previously approved definition; with is_approved_anothers, this user may not read it. Called by the gateway.';
-revoke all on function private.server_listing(uuid, uuid, int) from public;

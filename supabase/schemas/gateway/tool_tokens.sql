@@ -52,7 +52,6 @@ end;
 $$;
 comment on function private.issue_tool_token(jsonb, text, numeric) is
   'Stores a token for a tool call {user_id, agent_id, task_id, client_id, tool, execution_id}, and deletes expired tokens. Called by the gateway.';
-revoke all on function private.issue_tool_token(jsonb, text, numeric) from public;
 
 create function private.find_tool_token(p_token_hash text)
 returns private.tool_tokens
@@ -81,7 +80,6 @@ end;
 $$;
 comment on function private.find_tool_token(text) is
   'The tool call of a token, by its hash. Raises UNAUTHORIZED when the token is unknown or expired, or when its task has ended.';
-revoke all on function private.find_tool_token(text) from public;
 
 create function private.agent_of_token(p_token_hash text)
 returns jsonb
@@ -101,7 +99,6 @@ end;
 $$;
 comment on function private.agent_of_token(text) is
   'The caller that acts with a tool token: {user_id, agent_id, task_id, client_id, …}. Raises UNAUTHORIZED, AGENT_NOT_ALLOWED. Called by the edge functions.';
-revoke all on function private.agent_of_token(text) from public;
 
 create function private.agent_of_task(p_task_id uuid, p_user_id uuid)
 returns jsonb
@@ -126,7 +123,6 @@ end;
 $$;
 comment on function private.agent_of_task(uuid, uuid) is
   'The caller that acts in a task named by a request: {user_id, agent_id, task_id, client_id}. Raises TASK_NOT_FOUND, also for another user''s task. Called by the edge functions.';
-revoke all on function private.agent_of_task(uuid, uuid) from public;
 
 create function private.verify_tool_token(p_token text)
 returns jsonb
@@ -143,7 +139,6 @@ end;
 $$;
 comment on function private.verify_tool_token(text) is
   'The tool call of a token. Definer: the service may not read the hashes; only the service may execute this function.';
-revoke all on function private.verify_tool_token(text) from public;
 
 create function public.verify_tool_token(p_token text)
 returns jsonb

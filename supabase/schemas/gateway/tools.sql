@@ -13,6 +13,7 @@ create table public.tools (
   credential_audience text not null default 'everyone'
     check (credential_audience in ('everyone', 'agents', 'named')),
   data_flows jsonb check (jsonb_typeof(data_flows) = 'object'),
+  audience text not null default 'granted' check (audience in ('everyone', 'granted')),
   is_active boolean not null default true,
   source text not null default 'manual' check (source in ('manual', 'yaml')),
   created_at timestamptz not null default now(),
@@ -31,6 +32,8 @@ comment on column public.tools.credential_audience is
   'Which calls may use the tool''s shared credential. everyone: all calls. agents: calls by agents, for any user. named: calls of the users in tool_credential_audience, who may use it in every case. Other users need their own credential.';
 comment on column public.tools.data_flows is
   'The data flows of the server''s tools: {tool name or *: [reads_private, reads_outside, sends_outside]}. Null: derived from the tool''s type. A task that has read private data and text from outside asks a person before it sends data outside.';
+comment on column public.tools.audience is
+  'Whose calls may use the tool. granted: those with the scope mcp:<slug>. everyone: also those of every account that may run jobs (swarm:run), without a grant, but not of OAuth clients with a row of their own in mcp_grants. Internal servers have scopes of their own instead.';
 comment on column public.tools.source is
   'yaml: created, changed and removed by mcps:sync from external-mcps.yaml. manual: maintained by whoever inserted it.';
 
@@ -39,7 +42,7 @@ create policy "signed-in users read tools" on public.tools
   for select to authenticated using (true);
 comment on policy "signed-in users read tools" on public.tools is
   'Users read which tools exist. Addresses and names of secrets are not granted.';
-grant select (id, name, slug, type, description, credential_type, credential_description, credential_audience, data_flows, is_active, source, created_at)
+grant select (id, name, slug, type, description, credential_type, credential_description, credential_audience, data_flows, audience, is_active, source, created_at)
   on public.tools to authenticated;
 grant select, insert, update, delete on public.tools to service_role;
 
@@ -108,6 +111,7 @@ create table public.user_tool_credentials (
   user_id uuid not null references auth.users (id) on delete cascade,
   tool_id uuid not null references public.tools (id) on delete cascade,
   vault_secret_name text not null,
+  destination text,
   type text not null default 'secret' check (type in ('secret', 'oauth')),
   needs_authorization boolean not null default false,
   overridden_at timestamptz not null default now(),
@@ -118,6 +122,8 @@ create index user_tool_credentials_tool_id_idx on public.user_tool_credentials (
 comment on table public.user_tool_credentials is
   'A user''s own credential for a tool, used instead of the tool''s shared credential. Written by set_tool_credential() and the edge function mcp-oauth.';
 comment on column public.user_tool_credentials.vault_secret_name is 'Name of the credential in Vault. Not readable by users.';
+comment on column public.user_tool_credentials.destination is
+  'The host that the tool had when the credential was stored, set by a trigger. The credential is sent to no other. Not readable by users.';
 comment on column public.user_tool_credentials.type is
   'secret: a value that the user stored. oauth: an access token of a connection that the user authorized, which the gateway renews.';
 comment on column public.user_tool_credentials.needs_authorization is

@@ -33,7 +33,6 @@ end;
 $$;
 comment on function private.name_provider_key() is
   'Row trigger: names the key of a provider by default, such as OPENAI_API_KEY.';
-revoke all on function private.name_provider_key() from public;
 create trigger llm_providers_name_key before insert or update on public.llm_providers
   for each row when (new.requires_api_key and new.api_key_secret_name is null)
   execute function private.name_provider_key();
@@ -51,6 +50,7 @@ create table public.user_provider_keys (
   user_id uuid not null references auth.users (id) on delete cascade,
   provider_id uuid not null references public.llm_providers (id) on delete cascade,
   vault_secret_name text not null,
+  destination text,
   updated_at timestamptz not null default now(),
   primary key (user_id, provider_id)
 );
@@ -58,6 +58,8 @@ revoke all on public.user_provider_keys from anon, authenticated, service_role;
 create index user_provider_keys_provider_id_idx on public.user_provider_keys (provider_id);
 comment on table public.user_provider_keys is 'A user''s own provider keys; written only by set_provider_key().';
 comment on column public.user_provider_keys.vault_secret_name is 'Name of the key in Vault. Not readable by users.';
+comment on column public.user_provider_keys.destination is
+  'The host that the provider had when the key was stored, set by a trigger. The key is sent to no other. Not readable by users.';
 
 alter table public.user_provider_keys enable row level security;
 create policy "users see for which providers they have a key" on public.user_provider_keys
@@ -141,6 +143,7 @@ create table public.model_windows (
   provider_id uuid references public.llm_providers (id) on delete cascade,
   model_prefix text not null,
   window_tokens int not null check (window_tokens >= 1000),
+  max_output_tokens int check (max_output_tokens > 0),
   unique nulls not distinct (provider_id, model_prefix)
 );
 revoke all on public.model_windows from anon, authenticated, service_role;
@@ -149,6 +152,9 @@ comment on table public.model_windows is
 comment on column public.model_windows.provider_id is 'Null: every provider that serves the model.';
 comment on column public.model_windows.model_prefix is
   'How the model''s name begins, without the vendor that some providers put before it (vendor/model); empty: every model.';
+
+comment on column public.model_windows.max_output_tokens is
+  'The most tokens of one answer, to which a call is raised that is made again because its turn was cut. Null: unknown; such a call has no limit.';
 
 alter table public.model_windows enable row level security;
 create policy "signed-in users read windows" on public.model_windows
@@ -181,4 +187,26 @@ end;
 $$;
 comment on function private.model_window(uuid, text) is
   'The context window of a model in tokens, from model_windows; null when no row matches.';
-revoke all on function private.model_window(uuid, text) from public;
+
+create function private.model_max_tokens(p_provider_id uuid, p_model text)
+returns int
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_model constant text := regexp_replace(coalesce(p_model, ''), '^.*/', '');
+begin
+  return (
+    select known.max_output_tokens
+    from public.model_windows as known
+    where known.max_output_tokens is not null
+      and (known.provider_id is null or known.provider_id = p_provider_id)
+      and starts_with(v_model, known.model_prefix)
+    order by known.provider_id nulls last, length(known.model_prefix) desc
+    limit 1
+  );
+end;
+$$;
+comment on function private.model_max_tokens(uuid, text) is
+  'The most tokens that a model writes in one answer, from the rows of model_windows that say it; null when none of them matches.';

@@ -32,7 +32,6 @@ as $$
   select date_trunc(p_cap_period, clock_timestamp() at time zone 'utc') at time zone 'utc';
 $$;
 comment on function private.cap_period_start(text) is 'When the current day or month began, in UTC.';
-revoke all on function private.cap_period_start(text) from public;
 
 create function private.begin_spending(p_policy public.model_policies)
 returns private.model_spending
@@ -83,7 +82,6 @@ end;
 $$;
 comment on function private.begin_spending(public.model_policies) is
   'What was spent under a capped policy in its current period, brought up to date. Locks the row until the transaction ends.';
-revoke all on function private.begin_spending(public.model_policies) from public;
 
 create function private.current_spending(
   p_policy public.model_policies, out spent_micro_usd bigint, out reserved_micro_usd bigint
@@ -108,7 +106,6 @@ as $$
 $$;
 comment on function private.current_spending(public.model_policies) is
   'What was spent under a capped policy in its current period, null until the first call under the cap, which counts what was spent before it; and what running calls have reserved.';
-revoke all on function private.current_spending(public.model_policies) from public;
 
 create function private.reserve_spending(
   p_policy public.model_policies, p_provider public.llm_providers, p_model text,
@@ -160,7 +157,6 @@ end;
 $$;
 comment on function private.reserve_spending(public.model_policies, public.llm_providers, text, bigint, bigint, uuid) is
   'Reserves the estimated cost of a call with the organization''s key (null tokens: 1,000) and returns the reservation (p_reservation_id if given, also without a cap). A call is allowed while spent and reserved amounts are below the cap, so that only running calls can exceed it. Raises PRICE_UNKNOWN, SPENDING_CAP_REACHED. Called by resolve_provider_secret().';
-revoke all on function private.reserve_spending(public.model_policies, public.llm_providers, text, bigint, bigint, uuid) from public;
 
 create function private.settle_spending(p_used public.usage_events, p_reservation_id uuid)
 returns void
@@ -198,7 +194,6 @@ end;
 $$;
 comment on function private.settle_spending(public.usage_events, uuid) is
   'Replaces a call''s reservation by its actual cost. The cost of a call without a reservation that falls under a cap is added. Called by record_usage().';
-revoke all on function private.settle_spending(public.usage_events, uuid) from public;
 
 create function private.release_spending(p_reservation_id uuid)
 returns void
@@ -210,4 +205,3 @@ as $$
 $$;
 comment on function private.release_spending(uuid) is
   'Releases the reservation of a call that its provider did not answer. Called by the model port.';
-revoke all on function private.release_spending(uuid) from public;

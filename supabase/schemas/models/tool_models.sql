@@ -57,7 +57,6 @@ as $$
 $$;
 comment on function private.is_compatible_provider(text) is
   'True for an active provider that speaks OpenAI''s wire format at an address of its own: Ollama, vLLM, OpenRouter and others.';
-revoke all on function private.is_compatible_provider(text) from public;
 
 create function private.named_provider(p_name text, p_tool_name text, p_supported text[])
 returns public.llm_providers
@@ -86,7 +85,6 @@ end;
 $$;
 comment on function private.named_provider(text, text, text[]) is
   'The active provider that a tool''s caller names. Raises TOOL_ARGUMENTS_INVALID for a provider that is not supported (null list: all are), PROVIDER_NOT_FOUND.';
-revoke all on function private.named_provider(text, text, text[]) from public;
 
 create function private.knows_model(p_provider public.llm_providers, p_model text)
 returns boolean
@@ -99,7 +97,6 @@ as $$
 $$;
 comment on function private.knows_model(public.llm_providers, text) is
   'True when the model is the provider''s default or has a price.';
-revoke all on function private.knows_model(public.llm_providers, text) from public;
 
 create function private.tool_model_candidates(p_models public.mcp_tool_models, p_named text, p_model text)
 returns table (provider public.llm_providers, model text)
@@ -128,7 +125,6 @@ as $$
 $$;
 comment on function private.tool_model_candidates(public.mcp_tool_models, text, text) is
   'The active providers that a tool supports, in the order in which they are called: the named one, one that has the named model, the default, the others. The named model applies only to the first; null is the provider''s default.';
-revoke all on function private.tool_model_candidates(public.mcp_tool_models, text, text) from public;
 
 create function private.begin_model_call(p_call jsonb)
 returns jsonb
@@ -201,7 +197,6 @@ end;
 $$;
 comment on function private.begin_model_call(jsonb) is
   'What a model call inside a tool {mcp_name, tool_name, provider, model, task_id, agent_id} needs: {candidates: [{provider, model, is_priced}], agent_slug}, with the candidates in the order in which they are called. The provider is the named one, else that of mcp_tool_models, else the calling agent''s. Raises TOOL_ARGUMENTS_INVALID, PROVIDER_NOT_FOUND, and BUDGET_EXCEEDED or PRICE_UNKNOWN for what the budget of the task''s job does not allow (fallbacks without a price are skipped). Called by the gateway.';
-revoke all on function private.begin_model_call(jsonb) from public;
 
 create function private.tool_model_options(p_mcp_name text, p_tool_name text)
 returns jsonb
@@ -236,4 +231,3 @@ as $$
 $$;
 comment on function private.tool_model_options(text, text) is
   'What a caller of a tool can choose: {providers, default_provider, default_model, models_by_provider} of active providers, with their default models and the models that have a price. Null without a row or an active provider. Called by the gateway for lists of tools.';
-revoke all on function private.tool_model_options(text, text) from public;

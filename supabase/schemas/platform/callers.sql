@@ -11,7 +11,6 @@ as $$
 $$;
 comment on function private.is_service_caller() is
   'True for the service role and for direct database sessions of roles that are members of it; false for anon, authenticated and every other role. Reads the role setting, which a definer function does not change.';
-revoke all on function private.is_service_caller() from public;
 
 create function private.request_claims()
 returns jsonb
@@ -24,7 +23,6 @@ begin
 end;
 $$;
 comment on function private.request_claims() is 'The claims of the caller''s token; empty for direct database sessions.';
-revoke all on function private.request_claims() from public;
 grant execute on function private.request_claims() to service_role;
 
 create function private.is_agent_call()
@@ -48,7 +46,6 @@ end;
 $$;
 comment on function private.is_agent_call() is
   'True when an agent acts on its owner''s behalf: in a database function or an internal server that it called (claims and the transaction''s advisory lock (1398227271, any), both set by the gateway), or in a request that its tool sent here (header x-supaswarm-actor). Each of these only removes rights, so forging one gains nothing.';
-revoke all on function private.is_agent_call() from public;
 grant execute on function private.is_agent_call() to service_role;
 
 create function private.calling_task_id()
@@ -68,7 +65,6 @@ end;
 $$;
 comment on function private.calling_task_id() is
   'The task of the calling agent, as named in its call, or null. Compare it with what the caller owns, because a header can be forged.';
-revoke all on function private.calling_task_id() from public;
 
 create function private.calling_actor()
 returns text
@@ -92,7 +88,6 @@ end;
 $$;
 comment on function private.calling_actor() is
   'Who acts: user (a person''s own session), client (a person''s OAuth client), agent (a task, on its owner''s behalf), service, or null for an anonymous caller. SQL decides this only here.';
-revoke all on function private.calling_actor() from public;
 
 create function private.calling_way()
 returns text
@@ -112,7 +107,6 @@ end;
 $$;
 comment on function private.calling_way() is
   'How a call arrived: tool (the gateway, over MCP, mcp-execute or in a task), rest (the REST API) or database (a direct session).';
-revoke all on function private.calling_way() from public;
 
 create function private.has_scope(p_scope text)
 returns boolean
@@ -135,7 +129,6 @@ end;
 $$;
 comment on function private.has_scope(text) is
   'True when the caller may do what the scope allows. An OAuth client needs the scope in its grant, and in a task every client that contributed to its job needs it; all other callers have the rights of their own session. Called by policies and by functions that check their caller. Definer: clients may not read the grants of other users; this function reads only the caller''s own.';
-revoke all on function private.has_scope(text) from public;
 grant execute on function private.has_scope(text) to authenticated, service_role;
 
 create function private.raise_missing_scope(p_attempt text, p_scope text)
@@ -151,7 +144,6 @@ begin
 end;
 $$;
 comment on function private.raise_missing_scope(text, text) is 'Raises INSUFFICIENT_SCOPE, naming the attempted action and the scope.';
-revoke all on function private.raise_missing_scope(text, text) from public;
 
 create function private.assert_client_has_scope(p_user_id uuid, p_client_id text, p_attempt text, p_scope text)
 returns void
@@ -167,7 +159,6 @@ end;
 $$;
 comment on function private.assert_client_has_scope(uuid, text, text, text) is
   'Raises INSUFFICIENT_SCOPE unless the grant of a user''s OAuth client has the scope. Called by the edge functions, which have verified the token.';
-revoke all on function private.assert_client_has_scope(uuid, text, text, text) from public;
 
 create function private.assert_has_scope(p_attempt text, p_scope text)
 returns void
@@ -182,7 +173,6 @@ begin
 end;
 $$;
 comment on function private.assert_has_scope(text, text) is 'Raises INSUFFICIENT_SCOPE unless has_scope().';
-revoke all on function private.assert_has_scope(text, text) from public;
 
 create function private.assert_not_agent(p_attempt text)
 returns void
@@ -200,7 +190,6 @@ end;
 $$;
 comment on function private.assert_not_agent(text) is
   'Raises AGENT_NOT_ALLOWED, naming the attempted action, when the caller is an agent.';
-revoke all on function private.assert_not_agent(text) from public;
 grant execute on function private.assert_not_agent(text) to service_role;
 
 create function private.assert_person_may(p_attempt text, p_scope text)
@@ -216,7 +205,6 @@ end;
 $$;
 comment on function private.assert_person_may(text, text) is
   'Allows people, their OAuth clients with this scope, and the service. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of functions that change what belongs to a person.';
-revoke all on function private.assert_person_may(text, text) from public;
 
 create function private.grants_own_scope(p_user_id uuid, p_client_id text, p_scope text)
 returns boolean
@@ -240,7 +228,6 @@ end;
 $$;
 comment on function private.grants_own_scope(uuid, text, text) is
   'True when the user''s own grant has the scope and, for an OAuth client, the user''s grant for that client too.';
-revoke all on function private.grants_own_scope(uuid, text, text) from public;
 
 create function private.has_own_scope(p_scope text)
 returns boolean
@@ -258,7 +245,6 @@ end;
 $$;
 comment on function private.has_own_scope(text) is
   'True for the service and for a user whose own grant has the scope; for an OAuth client, the user''s grant for that client needs the scope too. Never true for an agent. Reads the grant at each call, so that a revoked grant stops counting immediately. Definer: policies call it, and it reads only the caller''s own grants.';
-revoke all on function private.has_own_scope(text) from public;
 grant execute on function private.has_own_scope(text) to authenticated, service_role;
 
 create function private.is_operator()
@@ -273,7 +259,6 @@ end;
 $$;
 comment on function private.is_operator() is
   'True for the service and for people with a grant of their own that has the scope swarm:operate, as has_own_scope() says.';
-revoke all on function private.is_operator() from public;
 grant execute on function private.is_operator() to authenticated, service_role;
 
 create function private.raise_missing_own_scope(p_attempt text, p_scope text)
@@ -290,7 +275,6 @@ end;
 $$;
 comment on function private.raise_missing_own_scope(text, text) is
   'Raises INSUFFICIENT_SCOPE for a scope that a person''s own grant must have.';
-revoke all on function private.raise_missing_own_scope(text, text) from public;
 
 create function private.assert_has_own_scope(p_attempt text, p_scope text)
 returns void
@@ -307,7 +291,6 @@ end;
 $$;
 comment on function private.assert_has_own_scope(text, text) is
   'Allows the service and people whose own grant has the scope. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function private.assert_has_own_scope(text, text) from public;
 
 create function private.assert_operator(p_attempt text)
 returns void
@@ -321,7 +304,6 @@ end;
 $$;
 comment on function private.assert_operator(text) is
   'Allows operators and the service. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of functions for operators only.';
-revoke all on function private.assert_operator(text) from public;
 
 create function private.touch_updated_at()
 returns trigger
@@ -334,4 +316,3 @@ begin
 end;
 $$;
 comment on function private.touch_updated_at() is 'Row trigger: sets updated_at to the time of the change.';
-revoke all on function private.touch_updated_at() from public;

@@ -25,7 +25,6 @@ begin
 end;
 $$;
 comment on function private.raise_cron_invalid(text, text) is 'Raises SCHEDULE_CRON_INVALID with the problem.';
-revoke all on function private.raise_cron_invalid(text, text) from public;
 
 create function private.cron_number(p_text text, p_min int, p_names text[])
 returns int
@@ -42,7 +41,6 @@ end;
 $$;
 comment on function private.cron_number(text, int, text[]) is
   'The number that a part of a cron field names, by digits or by a name (the first name is p_min); null for anything else.';
-revoke all on function private.cron_number(text, int, text[]) from public;
 
 create function private.cron_field(
   p_cron text, p_label text, p_text text, p_min int, p_max int, p_names text[] default '{}'
@@ -91,7 +89,6 @@ end;
 $$;
 comment on function private.cron_field(text, text, text, int, int, text[]) is
   'The numbers that one field of a cron expression allows, in order: lists, ranges, steps and names. Raises SCHEDULE_CRON_INVALID.';
-revoke all on function private.cron_field(text, text, text, int, int, text[]) from public;
 
 create function private.parse_cron(p_cron text)
 returns private.cron_fields
@@ -135,7 +132,6 @@ end;
 $$;
 comment on function private.parse_cron(text) is
   'Reads a cron expression of five fields, or @hourly, @daily, @weekly, @monthly, @yearly. Raises SCHEDULE_CRON_INVALID.';
-revoke all on function private.parse_cron(text) from public;
 
 create function private.assert_time_zone(p_time_zone text)
 returns void
@@ -160,7 +156,6 @@ end;
 $$;
 comment on function private.assert_time_zone(text) is
   'Raises SCHEDULE_ZONE_INVALID unless the name is UTC, GMT or Area/Location in the time zone database.';
-revoke all on function private.assert_time_zone(text) from public;
 
 create function private.offset_at(p_at timestamptz, p_time_zone text)
 returns interval
@@ -173,7 +168,6 @@ begin
 end;
 $$;
 comment on function private.offset_at(timestamptz, text) is 'How far the local time of a zone is ahead of UTC at an instant.';
-revoke all on function private.offset_at(timestamptz, text) from public;
 
 create function private.instant_of(p_local timestamp, p_time_zone text)
 returns timestamptz
@@ -212,7 +206,6 @@ end;
 $$;
 comment on function private.instant_of(timestamp, text) is
   'The instant at which clocks of a zone show a local time: the first of two instants for a repeated time, and the instant of the change for a skipped time.';
-revoke all on function private.instant_of(timestamp, text) from public;
 
 create function private.is_cron_date(p_fields private.cron_fields, p_date date)
 returns boolean
@@ -229,7 +222,6 @@ begin
 end;
 $$;
 comment on function private.is_cron_date(private.cron_fields, date) is 'True when a cron expression allows the date.';
-revoke all on function private.is_cron_date(private.cron_fields, date) from public;
 
 create function private.next_cron_date(p_fields private.cron_fields, p_from date)
 returns date
@@ -256,7 +248,6 @@ end;
 $$;
 comment on function private.next_cron_date(private.cron_fields, date) is
   'The first date from p_from on that a cron expression allows; null when there is none, as for 30 February.';
-revoke all on function private.next_cron_date(private.cron_fields, date) from public;
 
 create function private.next_elapsed_cron_time(p_fields private.cron_fields, p_time_zone text, p_after timestamptz)
 returns timestamptz
@@ -290,7 +281,6 @@ end;
 $$;
 comment on function private.next_elapsed_cron_time(private.cron_fields, text, timestamptz) is
   'next_cron_time() for an expression that names every hour: it follows elapsed hours, including an hour that clocks repeat.';
-revoke all on function private.next_elapsed_cron_time(private.cron_fields, text, timestamptz) from public;
 
 create function private.next_named_cron_time(p_fields private.cron_fields, p_time_zone text, p_after timestamptz)
 returns timestamptz
@@ -323,7 +313,6 @@ end;
 $$;
 comment on function private.next_named_cron_time(private.cron_fields, text, timestamptz) is
   'next_cron_time() for an expression that names hours: each local time counts once, and a skipped time counts at the instant of the change.';
-revoke all on function private.next_named_cron_time(private.cron_fields, text, timestamptz) from public;
 
 create function private.next_cron_time(p_cron text, p_time_zone text, p_after timestamptz)
 returns timestamptz
@@ -346,7 +335,6 @@ end;
 $$;
 comment on function private.next_cron_time(text, text, timestamptz) is
   'The first time after p_after that a cron expression names in a time zone. A local time that clocks skip counts at the instant of the change; of a local time that clocks repeat, the first instant counts. An expression for every hour follows elapsed hours. Raises SCHEDULE_CRON_INVALID. The caller has called assert_time_zone().';
-revoke all on function private.next_cron_time(text, text, timestamptz) from public;
 
 create function private.next_schedule_times(p_cron text, p_time_zone text, p_count int, p_after timestamptz)
 returns setof timestamptz
@@ -372,7 +360,6 @@ end;
 $$;
 comment on function private.next_schedule_times(text, text, int, timestamptz) is
   'See public.next_schedule_times(). Definer: users may not execute the functions that it calls; it reads no table.';
-revoke all on function private.next_schedule_times(text, text, int, timestamptz) from public;
 
 create function public.next_schedule_times(
   p_cron text, p_time_zone text default 'UTC', p_count int default 5, p_after timestamptz default null

@@ -1,17 +1,26 @@
 -- The platform's extensions: queues, outgoing HTTP, schedules, secrets, vectors.
--- pgmq has no "if not exists": in a project that already has queues, the script that the platform runs
--- before `create extension pgmq` fails.
+-- Each is created only where it is missing. On a hosted project, scripts of Supabase run before and after `create
+-- extension`, also with `if not exists` where the extension exists: that of pg_cron drops it and creates it again,
+-- with which the project's jobs are gone and none runs until a restart, and that of pgmq fails.
 do $$
 begin
   if not exists (select from pg_catalog.pg_extension where extname = 'pgmq') then
     create extension pgmq;
   end if;
+  if not exists (select from pg_catalog.pg_extension where extname = 'pg_net') then
+    create extension pg_net with schema extensions;
+  end if;
+  if not exists (select from pg_catalog.pg_extension where extname = 'pg_cron') then
+    create extension pg_cron;
+  end if;
+  if not exists (select from pg_catalog.pg_extension where extname = 'supabase_vault') then
+    create extension supabase_vault;
+  end if;
+  if not exists (select from pg_catalog.pg_extension where extname = 'vector') then
+    create extension vector with schema extensions;
+  end if;
 end;
 $$;
-create extension if not exists pg_net with schema extensions;
-create extension if not exists pg_cron;
-create extension if not exists supabase_vault;
-create extension if not exists vector with schema extensions;
 
 create schema private;
 comment on schema private is

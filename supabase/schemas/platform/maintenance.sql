@@ -42,7 +42,6 @@ end;
 $$;
 comment on function private.record_maintenance_failure(text, text, text, text) is
   'Counts a failure of a routine and keeps its last error. Never raises. The caller has rolled back what failed.';
-revoke all on function private.record_maintenance_failure(text, text, text, text) from public;
 
 create function private.run_maintenance(p_routine text, p_limit int default null)
 returns int
@@ -63,7 +62,6 @@ end;
 $$;
 comment on function private.run_maintenance(text, int) is
   'Calls the routine [(p_limit)] of schema private and returns its count. When it raises, records the failure and returns 0.';
-revoke all on function private.run_maintenance(text, int) from public;
 
 create function private.run_for_each(p_routine text, p_ids uuid[])
 returns int
@@ -89,4 +87,3 @@ end;
 $$;
 comment on function private.run_for_each(text, uuid[]) is
   'Calls the routine (uuid) of schema private, which returns a boolean, for each id and returns how often it was true. Rows for which it raises are recorded and skipped. Costs nothing without rows.';
-revoke all on function private.run_for_each(text, uuid[]) from public;

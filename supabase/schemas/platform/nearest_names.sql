@@ -9,7 +9,6 @@ as $$
   select string_agg(letter, '' order by letter) from regexp_split_to_table(lower(sorted_letters.p_text), '') as letter;
 $$;
 comment on function private.sorted_letters(text) is 'The letters of a text in lower case, sorted.';
-revoke all on function private.sorted_letters(text) from public;
 
 create function private.nearest_names(p_name text, p_known text[])
 returns text
@@ -35,7 +34,6 @@ as $$
 $$;
 comment on function private.nearest_names(text, text[]) is
   'Up to three of the known names that are similar to a mistyped one, best match first; null when none is similar. Compares pairs of letters, and finds transposed ones.';
-revoke all on function private.nearest_names(text, text[]) from public;
 
 create function private.did_you_mean(p_name text, p_known text[])
 returns text
@@ -47,4 +45,3 @@ as $$
 $$;
 comment on function private.did_you_mean(text, text[]) is
   'The question "Did you mean …? " with the known names that are similar to a mistyped one, followed by a space; empty when none is similar.';
-revoke all on function private.did_you_mean(text, text[]) from public;

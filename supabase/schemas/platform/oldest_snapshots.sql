@@ -30,7 +30,6 @@ as $$
 $$;
 comment on function private.held_snapshots() is
   'See public.oldest_snapshots. Definer: only members of pg_monitor can read the snapshots of other sessions.';
-revoke all on function private.held_snapshots() from public;
 grant execute on function private.held_snapshots() to service_role;
 
 create view public.oldest_snapshots with (security_invoker = true) as

@@ -41,7 +41,6 @@ end;
 $$;
 comment on function private.make_partition(text, text, timestamptz) is
   'Creates the partition of a table for the week or month of a time. Returns false when it exists, or when the default partition already has rows of that range.';
-revoke all on function private.make_partition(text, text, timestamptz) from public;
 
 create function private.make_partitions()
 returns int
@@ -65,7 +64,6 @@ end;
 $$;
 comment on function private.make_partitions() is
   'Creates missing partitions for the current and the next two weeks, and returns how many. Called by cron. If it does not run for longer than that, rows go to the default partition.';
-revoke all on function private.make_partitions() from public;
 
 create function private.partitions_before(p_table text, p_before timestamptz)
 returns table (partition regclass, first_id uuid, next_id uuid)
@@ -91,4 +89,3 @@ end;
 $$;
 comment on function private.partitions_before(text, timestamptz) is
   'The partitions whose tasks were all created before a time, oldest first, each with its first id and the first id after it.';
-revoke all on function private.partitions_before(text, timestamptz) from public;

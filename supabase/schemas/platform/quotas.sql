@@ -16,7 +16,6 @@ as $$
   ];
 $$;
 comment on function private.quota_names() is 'The names of all quotas.';
-revoke all on function private.quota_names() from public;
 
 create table private.quotas (
   name text not null check (name = any (private.quota_names())),
@@ -35,7 +34,7 @@ alter table private.quotas enable row level security;
 grant select on private.quotas to service_role;
 
 insert into private.quotas (name, amount) values
-  -- Fewer than the eight slots of a worker, so that one user cannot take all of them.
+  -- One user cannot take all slots of the workers.
   ('running_tasks', 6),
   ('waiting_tasks', 10000),
   ('task_creations_per_minute', 600),
@@ -69,7 +68,6 @@ end;
 $$;
 comment on function private.quota(text, uuid) is
   'How much a user may use of a quota; null when there is no limit, as for the service (a null user).';
-revoke all on function private.quota(text, uuid) from public;
 
 create function private.raise_quota_exceeded(
   p_action text, p_name text, p_amount bigint, p_retry_after_seconds int, p_advice text
@@ -89,7 +87,6 @@ end;
 $$;
 comment on function private.raise_quota_exceeded(text, text, bigint, int, text) is
   'Raises QUOTA_EXCEEDED with the quota''s name, its size, and when to try again.';
-revoke all on function private.raise_quota_exceeded(text, text, bigint, int, text) from public;
 
 -- Quotas per minute -----------------------------------------------------------------------------
 
@@ -134,7 +131,6 @@ end;
 $$;
 comment on function private.take_from_minute(text, uuid, text) is
   'Counts one use of a quota per minute. p_action completes the sentence "Cannot …". Raises QUOTA_EXCEEDED.';
-revoke all on function private.take_from_minute(text, uuid, text) from public;
 
 -- Tasks -----------------------------------------------------------------------------------------
 
@@ -170,7 +166,6 @@ end;
 $$;
 comment on function private.waiting_count(uuid, bigint) is
   'How many tasks of a user wait to run. Counts queued and delayed tasks separately, each up to p_max.';
-revoke all on function private.waiting_count(uuid, bigint) from public;
 
 create function private.assert_may_wait(p_user_id uuid, p_count int, p_action text)
 returns void
@@ -188,7 +183,6 @@ end;
 $$;
 comment on function private.assert_may_wait(uuid, int, text) is
   'Raises QUOTA_EXCEEDED when p_count more tasks of the user would exceed the quota waiting_tasks.';
-revoke all on function private.assert_may_wait(uuid, int, text) from public;
 
 create function private.take_task_creation(p_user_id uuid, p_action text)
 returns void
@@ -205,7 +199,6 @@ end;
 $$;
 comment on function private.take_task_creation(uuid, text) is
   'Counts the creation of a master task by a user, or the continuation of one that ended. Raises QUOTA_EXCEEDED.';
-revoke all on function private.take_task_creation(uuid, text) from public;
 
 -- Active rows -----------------------------------------------------------------------------------
 
@@ -232,7 +225,6 @@ end;
 $$;
 comment on function private.assert_active_rows_within_quota(regclass, text, uuid, uuid, text) is
   'Raises QUOTA_EXCEEDED when an owner (null: the service, which has no quota) may have no further active row of a table with the columns id, created_by and is_active.';
-revoke all on function private.assert_active_rows_within_quota(regclass, text, uuid, uuid, text) from public;
 
 create function private.assert_rows_within_bound(p_table regclass, p_quota text, p_owner uuid, p_attempt text)
 returns void
@@ -257,7 +249,6 @@ end;
 $$;
 comment on function private.assert_rows_within_bound(regclass, text, uuid, text) is
   'Raises QUOTA_EXCEEDED when an owner has ten times as many rows of a table, active or not, as the quota allows active ones. Called before a row is added.';
-revoke all on function private.assert_rows_within_bound(regclass, text, uuid, text) from public;
 
 -- Budgets ---------------------------------------------------------------------------------------
 
@@ -286,7 +277,6 @@ end;
 $$;
 comment on function private.assert_budget_within_ceilings(jsonb, uuid) is
   'Raises TASK_BUDGET_INVALID for a cap above the operator''s ceiling for the user.';
-revoke all on function private.assert_budget_within_ceilings(jsonb, uuid) from public;
 
 create function private.capped_budget(p_budget jsonb, p_user_id uuid)
 returns jsonb
@@ -315,7 +305,6 @@ end;
 $$;
 comment on function private.capped_budget(jsonb, uuid) is
   'Applies the operator''s ceilings for the user to a budget: a cap that is absent, null or above its ceiling becomes the lower of its default and the ceiling.';
-revoke all on function private.capped_budget(jsonb, uuid) from public;
 
 -- Stored bytes ----------------------------------------------------------------------------------
 
@@ -361,7 +350,6 @@ end;
 $$;
 comment on function private.sum_stored_values() is
   'Statement trigger: keeps stored_totals up to date. Definer: the role that deletes a task or an account has no rights on the totals.';
-revoke all on function private.sum_stored_values() from public;
 create trigger stored_values_sum_new after insert on private.stored_values
   referencing new table as new_rows for each statement execute function private.sum_stored_values();
 create trigger stored_values_sum_old after delete on private.stored_values
@@ -383,7 +371,6 @@ begin
 end;
 $$;
 comment on function private.record_stored(public.tasks, text, bigint) is 'Counts a stored value of a task toward its owner''s quota.';
-revoke all on function private.record_stored(public.tasks, text, bigint) from public;
 
 create function private.kept_bytes(p_user_id uuid)
 returns bigint
@@ -396,7 +383,6 @@ begin
 end;
 $$;
 comment on function private.kept_bytes(uuid) is 'How many bytes the tasks of a user have stored.';
-revoke all on function private.kept_bytes(uuid) from public;
 
 create function private.stored_bytes_left(p_user_id uuid)
 returns bigint
@@ -412,7 +398,6 @@ begin
 end;
 $$;
 comment on function private.stored_bytes_left(uuid) is 'Bytes that tasks of a user may still store; null where there is no limit.';
-revoke all on function private.stored_bytes_left(uuid) from public;
 
 create function private.assert_may_store(p_task_id uuid, p_byte_count bigint)
 returns void
@@ -431,4 +416,3 @@ end;
 $$;
 comment on function private.assert_may_store(uuid, bigint) is
   'Raises QUOTA_EXCEEDED when the task''s owner may not store p_byte_count more bytes. Called by workers before they store a file.';
-revoke all on function private.assert_may_store(uuid, bigint) from public;

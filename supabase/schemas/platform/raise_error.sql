@@ -17,5 +17,4 @@ end;
 $$;
 comment on function private.raise_error(text, text, text) is
   'Raises an error of the product with the HTTP status of its code. The code is the detail. Definer: callers may not read error_codes.';
-revoke all on function private.raise_error(text, text, text) from public;
 grant execute on function private.raise_error(text, text, text) to authenticated, service_role;

@@ -16,7 +16,6 @@ end;
 $$;
 comment on function private.setting_number(text, numeric) is
   'Returns the whole number that a setting holds, or the default.';
-revoke all on function private.setting_number(text, numeric) from public;
 
 create function private.takes_rows_now(p_table regclass)
 returns boolean
@@ -47,7 +46,6 @@ end;
 $$;
 comment on function private.takes_rows_now(regclass) is
   'True when the table has no partitions, or has a partition for the current time. Compares with localtimestamp, the start of the transaction, because the partitions use timestamps without time zone.';
-revoke all on function private.takes_rows_now(regclass) from public;
 
 create function private.can_broadcast()
 returns boolean
@@ -64,7 +62,6 @@ end;
 $$;
 comment on function private.can_broadcast() is
   'True when realtime.messages accepts a row now. Realtime creates its partitions while clients of the project are connected and drops them after three days, so without a partition there are no listeners.';
-revoke all on function private.can_broadcast() from public;
 
 -- A sequence counts outside transactions, so that no commit waits for another. It is unlogged: after a crash
 -- the count starts again.
@@ -98,7 +95,6 @@ end;
 $$;
 comment on function private.has_message_budget() is
   'True when the project may send one more message now. The setting realtime_messages_per_second is the budget, 80 by default, of messages as Realtime counts them; 0 turns streamed text off. Events are sent without this check.';
-revoke all on function private.has_message_budget() from public;
 
 -- Realtime rolls back the transaction in which it checks a join, but a sequence keeps its value. There are 128
 -- of them, and the hash of a channel's topic selects one. A channel that nobody has joined receives messages only
@@ -129,7 +125,6 @@ end;
 $$;
 comment on function private.joined_channels(text) is
   'The sequence that records until when a client may be on a channel.';
-revoke all on function private.joined_channels(text) from public;
 
 create function private.is_joined(p_topic text)
 returns boolean
@@ -143,7 +138,6 @@ end;
 $$;
 comment on function private.is_joined(text) is
   'True while a client may be on the channel: one has joined it, or a channel with the same hash, and its token is valid.';
-revoke all on function private.is_joined(text) from public;
 
 create function private.is_any_joined()
 returns boolean
@@ -157,7 +151,6 @@ end;
 $$;
 comment on function private.is_any_joined() is
   'True while a client may be on any channel, so that it is worth asking is_joined() for each channel.';
-revoke all on function private.is_any_joined() from public;
 
 create function private.expect_receiver(p_topic text, p_until timestamptz default null)
 returns void
@@ -187,4 +180,3 @@ end;
 $$;
 comment on function private.expect_receiver(text, timestamptz) is
   'Records that a client is on the channel until p_until, by default until the caller''s token expires. From now on messages are sent to it.';
-revoke all on function private.expect_receiver(text, timestamptz) from public;

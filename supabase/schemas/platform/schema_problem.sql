@@ -13,7 +13,6 @@ as $$
   end;
 $$;
 comment on function private.schema_type(jsonb) is 'The narrowest type of a value in the words of JSON Schema.';
-revoke all on function private.schema_type(jsonb) from public;
 
 create function private.number_in(p_schema jsonb, p_keyword text)
 returns numeric
@@ -24,7 +23,6 @@ as $$
   select (p_schema ->> p_keyword)::numeric where jsonb_typeof(p_schema -> p_keyword) = 'number';
 $$;
 comment on function private.number_in(jsonb, text) is 'The number that a keyword of a schema has; null when it has none.';
-revoke all on function private.number_in(jsonb, text) from public;
 
 create function private.declared_names(p_schema jsonb)
 returns jsonb
@@ -37,7 +35,6 @@ as $$
   end;
 $$;
 comment on function private.declared_names(jsonb) is 'The list of the members that a schema declares; null when it declares none.';
-revoke all on function private.declared_names(jsonb) from public;
 
 create function private.nearest_question(p_name text, p_known jsonb)
 returns text
@@ -53,7 +50,6 @@ as $$
 $$;
 comment on function private.nearest_question(text, jsonb) is
   'The end of a message about a wrong name: "; did you mean …?" with the known names [text] that are similar; empty when none is.';
-revoke all on function private.nearest_question(text, jsonb) from public;
 
 create function private.schema_problem(p_schema jsonb, p_value jsonb, p_path text, p_is_whole boolean default true)
 returns text
@@ -84,7 +80,8 @@ begin
   if p_schema = 'false' then
     return p_path || ' is not allowed';
   end if;
-  if jsonb_typeof(p_schema) is distinct from 'object' then
+  -- Older drafts ignore what is beside a reference.
+  if jsonb_typeof(p_schema) is distinct from 'object' or p_schema ? '$ref' then
     return null;
   end if;
   if jsonb_typeof(v_types) in ('string', 'array') and not v_types ? v_type and not (v_type = 'integer' and v_types ? 'number') then
@@ -122,9 +119,9 @@ begin
     end if;
     for v_name, v_inner in select * from jsonb_each(p_value) loop
       if jsonb_typeof(p_schema -> 'properties') = 'object' and p_schema -> 'properties' ? v_name then
-        v_problem := private.schema_problem(p_schema #> array['properties', v_name], v_inner, p_path || '.' || v_name);
+        v_problem := private.schema_problem(p_schema #> array['properties', v_name], v_inner, p_path || '.' || v_name, p_is_whole);
       elsif p_schema ? 'additionalProperties' and not p_schema ? 'patternProperties' then
-        v_problem := private.schema_problem(p_schema -> 'additionalProperties', v_inner, p_path || '.' || v_name)
+        v_problem := private.schema_problem(p_schema -> 'additionalProperties', v_inner, p_path || '.' || v_name, p_is_whole)
           || case p_schema -> 'additionalProperties'
             when 'false' then private.nearest_question(v_name, private.declared_names(p_schema)) else '' end;
       elsif v_is_closed and not coalesce(p_schema -> 'required' ? v_name, false) then
@@ -138,7 +135,7 @@ begin
   elsif v_type = 'array' and not p_schema ? 'prefixItems' then
     for v_inner in select jsonb_array_elements(p_value) loop
       v_place := v_place + 1;
-      v_problem := private.schema_problem(p_schema -> 'items', v_inner, format('%s[%s]', p_path, v_place));
+      v_problem := private.schema_problem(p_schema -> 'items', v_inner, format('%s[%s]', p_path, v_place), p_is_whole);
       if v_problem is not null then
         return v_problem;
       end if;
@@ -165,5 +162,4 @@ begin
 end;
 $$;
 comment on function private.schema_problem(jsonb, jsonb, text, boolean) is
-  'Why a value does not match a JSON Schema, with the path of the part; null when nothing is found. Checks types, enum, const, limits, members, items and alternatives; leaves $ref, pattern and format to the gateway, which checks the whole schema before a call. p_is_whole is false for a part of a combined schema, which need not declare the members of the other parts.';
-revoke all on function private.schema_problem(jsonb, jsonb, text, boolean) from public;
+  'Why a value does not match a JSON Schema, with the path of the part; null when nothing is found. Checks types, enum, const, limits, members, items and alternatives; leaves $ref, pattern and format to the gateway, which checks the whole schema before a call. p_is_whole is true where members that no part of the schema declares are not allowed. What it refuses, the whole check refuses too, if p_is_whole is false.';

@@ -19,7 +19,6 @@ as $$
 $$;
 comment on function private.schema_version() is
   'The release of this database, such as 0.1.0. Each release replaces it. Workers, endpoints and commands compare it with the release of their code.';
-revoke all on function private.schema_version() from public;
 grant execute on function private.schema_version() to authenticated, service_role;
 
 create function public.schema_version()

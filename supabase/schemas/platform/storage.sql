@@ -17,7 +17,6 @@ end;
 $$;
 comment on function private.id_of_folder(text) is
   'The id of the job or user in whose folder {id}/ an object is; null for other names.';
-revoke all on function private.id_of_folder(text) from public;
 
 create function private.is_own_job_file(p_object_name text)
 returns boolean
@@ -44,7 +43,6 @@ end;
 $$;
 comment on function private.is_own_job_file(text) is
   'True when an object''s path {master_task_id}/{task_id}/{filename} is in a job that the caller owns, or when one of the caller''s tasks refers to it. Called by policies on storage.objects. Definer: with row level security, Postgres could not use the index of paths; the function reads only the caller''s own tasks.';
-revoke all on function private.is_own_job_file(text) from public;
 grant execute on function private.is_own_job_file(text) to authenticated;
 
 create policy "owners read the files of their jobs" on storage.objects

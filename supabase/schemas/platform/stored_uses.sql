@@ -49,7 +49,6 @@ end;
 $$;
 comment on function private.credit_traces() is
   'Statement trigger: returns the bytes of deleted jobs to their owners'' quotas. Definer: the role that deletes a task has no rights on the quotas.';
-revoke all on function private.credit_traces() from public;
 create trigger stored_traces_credit after delete on private.stored_traces
   referencing old table as old_rows for each statement execute function private.credit_traces();
 
@@ -66,7 +65,6 @@ end;
 $$;
 comment on function private.debit_job(uuid, uuid, bigint) is
   'Counts bytes of a job''s trace toward its owner''s quota trace_bytes within seconds; those of the service (a null owner) do not count. Waits for no lock.';
-revoke all on function private.debit_job(uuid, uuid, bigint) from public;
 
 create function private.model_call_bytes()
 returns int
@@ -78,7 +76,6 @@ as $$
 $$;
 comment on function private.model_call_bytes() is
   'What a row of usage_events counts toward the quota ledger_bytes, with its places in the indexes.';
-revoke all on function private.model_call_bytes() from public;
 
 create function private.debit_model_call(p_user_id uuid)
 returns void
@@ -94,7 +91,6 @@ end;
 $$;
 comment on function private.debit_model_call(uuid) is
   'Counts the row of a model call toward its user''s quota ledger_bytes within seconds. Waits for no lock. Called by record_usage().';
-revoke all on function private.debit_model_call(uuid) from public;
 
 create function private.debit_inputs()
 returns trigger
@@ -115,7 +111,6 @@ end;
 $$;
 comment on function private.debit_inputs() is
   'Statement trigger: counts new tasks toward the quota trace_bytes of their owners. Definer: operators who write tasks have no rights on the quotas.';
-revoke all on function private.debit_inputs() from public;
 create trigger tasks_debit after insert on public.tasks
   referencing new table as new_rows for each statement execute function private.debit_inputs();
 
@@ -159,7 +154,6 @@ end;
 $$;
 comment on function private.sum_stored_debits(int) is
   'Adds up to p_limit debits to stored_uses, and those of jobs to stored_traces, and returns how many. Called by cron, through reconcile().';
-revoke all on function private.sum_stored_debits(int) from public;
 
 create function private.stored_use(p_name text, p_user_id uuid)
 returns bigint
@@ -174,7 +168,6 @@ begin
 end;
 $$;
 comment on function private.stored_use(text, uuid) is 'How many bytes a user has stored toward a quota.';
-revoke all on function private.stored_use(text, uuid) from public;
 
 create function private.raise_storage_full(p_name text, p_amount bigint, p_action text)
 returns void
@@ -192,7 +185,6 @@ end;
 $$;
 comment on function private.raise_storage_full(text, bigint, text) is
   'Raises QUOTA_EXCEEDED for a quota on bytes and says how to make room.';
-revoke all on function private.raise_storage_full(text, bigint, text) from public;
 
 create function private.assert_room_left(p_name text, p_user_id uuid, p_action text)
 returns void
@@ -210,7 +202,6 @@ end;
 $$;
 comment on function private.assert_room_left(text, uuid, text) is
   'Raises QUOTA_EXCEEDED when a user has used up a quota on bytes. Called before work whose bytes are known only afterwards, so that only the work that is under way can exceed the quota. p_action completes the sentence "Cannot …".';
-revoke all on function private.assert_room_left(text, uuid, text) from public;
 
 create function private.debit_stored(p_name text, p_user_id uuid, p_byte_count bigint, p_action text)
 returns void
@@ -236,7 +227,25 @@ end;
 $$;
 comment on function private.debit_stored(text, uuid, bigint, text) is
   'Counts bytes toward a user''s quota when they are written. Raises QUOTA_EXCEEDED for more than is left. p_action completes the sentence "Cannot …".';
-revoke all on function private.debit_stored(text, uuid, bigint, text) from public;
+
+create function private.debit_copied_job(p_job_id uuid, p_owner_id uuid, p_byte_count bigint, p_action text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if p_owner_id is null then
+    return;
+  end if;
+  -- In the order of sum_stored_debits().
+  insert into private.stored_traces as trace (job_id, user_id, byte_count)
+  values (p_job_id, p_owner_id, p_byte_count)
+  on conflict (job_id) do update set byte_count = trace.byte_count + excluded.byte_count;
+  perform private.debit_stored('trace_bytes', p_owner_id, p_byte_count, p_action);
+end;
+$$;
+comment on function private.debit_copied_job(uuid, uuid, bigint, text) is
+  'Counts the bytes that a new job copies toward its owner''s quota trace_bytes before they are written: many copies at once would exceed it by all of them. Raises QUOTA_EXCEEDED for more than is left. p_action completes the sentence "Cannot …".';
 
 create function private.credit_stored(p_name text, p_user_id uuid, p_byte_count bigint)
 returns void
@@ -250,7 +259,6 @@ begin
 end;
 $$;
 comment on function private.credit_stored(text, uuid, bigint) is 'Returns bytes that were deleted to a user''s quota.';
-revoke all on function private.credit_stored(text, uuid, bigint) from public;
 
 create function private.storage_use()
 returns table (name text, used_bytes bigint, quota_bytes bigint)
@@ -276,7 +284,6 @@ end;
 $$;
 comment on function private.storage_use() is
   'How many bytes the caller has stored toward each quota on bytes, and the quota (null: no limit). Definer: users may not read quotas; the function reads only those of auth.uid(). Raises INSUFFICIENT_SCOPE.';
-revoke all on function private.storage_use() from public;
 create function public.storage_use()
 returns table (name text, used_bytes bigint, quota_bytes bigint)
 language sql

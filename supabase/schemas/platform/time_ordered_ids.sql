@@ -15,7 +15,6 @@ end;
 $$;
 comment on function private.new_id() is
   'A version 7 UUID: 48 bits of milliseconds since 1970, then 74 random bits. For rows that are created in large numbers. Do not use it for tokens, which must be fully random.';
-revoke all on function private.new_id() from public;
 
 create function private.first_id_of(p_at timestamptz)
 returns uuid
@@ -29,4 +28,3 @@ end;
 $$;
 comment on function private.first_id_of(timestamptz) is
   'The smallest id that new_id() can return at this time or later.';
-revoke all on function private.first_id_of(timestamptz) from public;

@@ -24,7 +24,41 @@ as $$
   );
 $$;
 comment on function private.is_wake_token(text) is 'True for the wake token. Called by the edge functions that the database wakes, to authenticate a wake.';
-revoke all on function private.is_wake_token(text) from public;
+
+create function private.reload_cron_jobs()
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  c_key constant text := 'cron_loaded_for';
+  -- pg_cron takes notice of a transaction within a second.
+  c_settled_after constant interval := '10 seconds'::interval;
+  v_release text := (
+    select release.version
+    from private.releases as release
+    where release.installed_at < clock_timestamp() - c_settled_after
+    order by release.installed_at desc
+    limit 1
+  );
+begin
+  if v_release is null or exists (
+    select from private.settings as setting where setting.key = c_key and setting.value = v_release
+  ) then
+    return;
+  end if;
+  -- It changes nothing but lets pg_cron read its table.
+  perform cron.alter_job(job.jobid, active => job.active) from cron.job where job.jobname = 'supaswarm-tick';
+  insert into private.settings as setting (key, value)
+  values (c_key, v_release)
+  on conflict (key) do update set value = excluded.value, updated_at = now();
+exception when others then
+  -- operator_configuration_problems reports cron jobs that do not run.
+  raise warning 'Cannot let pg_cron read its jobs: %', sqlerrm;
+end;
+$$;
+comment on function private.reload_cron_jobs() is
+  'Lets pg_cron read its jobs once after each release. A release changes so much in one transaction that the server discards the notice to a busy pg_cron, which then does not know the new jobs.';
 
 create function private.configure_project_url(p_url text)
 returns void
@@ -35,10 +69,10 @@ as $$
   values ('project_url', rtrim(configure_project_url.p_url, '/'))
   on conflict (key) do update set value = excluded.value, updated_at = now()
   where setting.value <> excluded.value;
+  select private.reload_cron_jobs();
 $$;
 comment on function private.configure_project_url(text) is
-  'Stores the address of the project''s edge functions. The functions call it with SUPABASE_URL when they start. Call it manually in a project whose first task is not created through a function.';
-revoke all on function private.configure_project_url(text) from public;
+  'Stores the address of the project''s edge functions, and lets pg_cron read new jobs. The functions call it with SUPABASE_URL when they start. Call it manually in a project whose first task is not created through a function.';
 
 create function private.wake_function(p_name text)
 returns void
@@ -69,7 +103,6 @@ end;
 $$;
 comment on function private.wake_function(text) is
   'Asks an edge function to look for work, after the transaction commits. Sends nothing while no project URL is set.';
-revoke all on function private.wake_function(text) from public;
 
 create function private.pass_wake_gates(p_names text[])
 returns text[]
@@ -94,7 +127,6 @@ end;
 $$;
 comment on function private.pass_wake_gates(text[]) is
   'Returns the gates of these names that the caller has passed and for which it must now send a wake. A gate lets one caller pass every 150 ms.';
-revoke all on function private.pass_wake_gates(text[]) from public;
 
 create function private.open_wake_gate(p_name text)
 returns void
@@ -113,7 +145,6 @@ end;
 $$;
 comment on function private.open_wake_gate(text) is
   'Lets the next wake pass, however recent the last one was. Called at the end of a claim that leaves a worker without work.';
-revoke all on function private.open_wake_gate(text) from public;
 
 create function private.wake_at_commit()
 returns trigger
@@ -138,4 +169,3 @@ end;
 $$;
 comment on function private.wake_at_commit() is
   'Deferred row trigger of a kind of work, with the arguments function[, channel]. When work can be claimed, it sends debounced wakes: a notification to listening workers, and a request that starts a worker if none runs. After a wake, a worker keeps looking for work for longer than the debounce interval. Definer: it runs at commit as the role that commits.';
-revoke all on function private.wake_at_commit() from public;

@@ -136,7 +136,6 @@ end;
 $create$;
 comment on function private.create_work_kind(text, regclass, text, text, text) is
   'Declares a kind of work and creates its functions start_<noun>s(), hold_<noun>(), renew_<noun>s() and release_<noun>(). p_channel: the channel on which workers of the kind listen. p_also_at_start: assignments that a claim makes in the same statement, where "work" is the row. Called by migrations.';
-revoke all on function private.create_work_kind(text, regclass, text, text, text) from public;
 
 create function private.wake_for_due_work()
 returns void
@@ -167,4 +166,3 @@ end;
 $$;
 comment on function private.wake_for_due_work() is
   'Wakes the edge function of each kind that has due work, or whose leases will expire before the next tick because a worker seems to have died. Called by cron, through tick().';
-revoke all on function private.wake_for_due_work() from public;

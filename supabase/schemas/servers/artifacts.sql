@@ -24,7 +24,6 @@ as $$
 $$;
 comment on function private.list_job_artifacts(uuid) is
   'Keys of intermediate data and paths of files of every task in the job of p_task_id. Called by the internal tool server artifacts.';
-revoke all on function private.list_job_artifacts(uuid) from public;
 
 create function private.read_job_data(p_task_id uuid, p_owner_task_id uuid, p_key text)
 returns jsonb
@@ -39,7 +38,6 @@ as $$
 $$;
 comment on function private.read_job_data(uuid, uuid, text) is
   'One value of intermediate data of a task in the same job as p_task_id; null when there is none. Called by the internal tool server artifacts.';
-revoke all on function private.read_job_data(uuid, uuid, text) from public;
 
 create function private.is_job_file(p_task_id uuid, p_path text)
 returns boolean
@@ -56,4 +54,3 @@ as $$
 $$;
 comment on function private.is_job_file(uuid, text) is
   'True when a task in the same job as p_task_id stored this path in the bucket supaswarm-data. Called by the internal tool server artifacts.';
-revoke all on function private.is_job_file(uuid, text) from public;

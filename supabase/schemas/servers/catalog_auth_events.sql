@@ -44,7 +44,6 @@ end;
 $$;
 comment on function private.log_auth_event(text, jsonb) is
   'Stores an event of the caller. Definer: users may not write the table; the row belongs to auth.uid(). Called by the server catalog.';
-revoke all on function private.log_auth_event(text, jsonb) from public;
 grant execute on function private.log_auth_event(text, jsonb) to authenticated;
 
 -- An endless loop in a page must not fill the table.
@@ -72,6 +71,5 @@ end;
 $$;
 comment on function private.delete_old_auth_events(int) is
   'Deletes up to p_limit auth events older than keep_auth_events_days (default 90), and returns how many. Called by cron.';
-revoke all on function private.delete_old_auth_events(int) from public;
 
 select cron.schedule('supaswarm-delete-auth-events', '47 * * * *', 'select private.delete_old_auth_events(10000)');

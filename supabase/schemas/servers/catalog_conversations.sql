@@ -76,7 +76,6 @@ end;
 $$;
 comment on function private.create_conversation(text) is
   'Creates a conversation of the caller and returns its id. Definer: users may not write the table; the row belongs to auth.uid(). Raises INSUFFICIENT_SCOPE. Called by the server catalog.';
-revoke all on function private.create_conversation(text) from public;
 grant execute on function private.create_conversation(text) to authenticated;
 
 create function private.raise_conversation_not_found(p_attempt text, p_conversation_id text)
@@ -93,7 +92,6 @@ end;
 $$;
 comment on function private.raise_conversation_not_found(text, text) is
   'Raises CONVERSATION_NOT_FOUND, with the same message for another user''s conversation and for one that does not exist.';
-revoke all on function private.raise_conversation_not_found(text, text) from public;
 
 create function private.append_message(
   p_conversation_id uuid, p_user_id uuid, p_role text, p_content text, p_client_message_id text
@@ -131,7 +129,6 @@ end;
 $$;
 comment on function private.append_message(uuid, uuid, text, text, text) is
   'Adds a message to a conversation of this user and returns its id. A repeated key (null: no key) returns the existing message. Null when the user has no such conversation. Messages of one conversation are added one after another.';
-revoke all on function private.append_message(uuid, uuid, text, text, text) from public;
 
 create function private.add_message(
   p_conversation_id uuid, p_role text, p_content text, p_client_message_id text
@@ -154,7 +151,6 @@ end;
 $$;
 comment on function private.add_message(uuid, text, text, text) is
   'append_message() for a conversation of the caller. Definer: users may not write the table; the function writes only to conversations of auth.uid(). Raises CONVERSATION_NOT_FOUND, INSUFFICIENT_SCOPE. Called by the server catalog.';
-revoke all on function private.add_message(uuid, text, text, text) from public;
 grant execute on function private.add_message(uuid, text, text, text) to authenticated;
 
 create function private.delete_conversation(p_conversation_id uuid)
@@ -173,7 +169,6 @@ end;
 $$;
 comment on function private.delete_conversation(uuid) is
   'Deletes a conversation of the caller with its messages. Definer: users may not write the table; the function deletes only conversations of auth.uid(). Raises CONVERSATION_NOT_FOUND, INSUFFICIENT_SCOPE. Called by the server catalog.';
-revoke all on function private.delete_conversation(uuid) from public;
 grant execute on function private.delete_conversation(uuid) to authenticated;
 
 create function private.debit_conversations()
@@ -207,7 +202,6 @@ end;
 $$;
 comment on function private.debit_conversations() is
   'Row trigger: counts conversations and messages toward the quota conversation_bytes, and no longer when the conversation is deleted. Raises QUOTA_EXCEEDED. Definer: clients may not read quotas.';
-revoke all on function private.debit_conversations() from public;
 create trigger conversations_debit after insert on public.conversations
   for each row execute function private.debit_conversations();
 -- Before, while its messages exist.
@@ -231,7 +225,6 @@ end;
 $$;
 comment on function private.conversation_of_task(jsonb) is
   'The conversation that the metadata of a task names; null when it names none or an invalid id.';
-revoke all on function private.conversation_of_task(jsonb) from public;
 
 create function private.assert_answers_own_conversation(p_metadata jsonb, p_user_id uuid)
 returns void
@@ -251,7 +244,6 @@ end;
 $$;
 comment on function private.assert_answers_own_conversation(jsonb, uuid) is
   'Raises CONVERSATION_NOT_FOUND unless metadata.conversation_id of a task, if present, is a conversation of the task''s owner. Called by create_task().';
-revoke all on function private.assert_answers_own_conversation(jsonb, uuid) from public;
 
 create function private.answer_conversation()
 returns trigger
@@ -274,7 +266,7 @@ begin
     private.conversation_of_task(new.metadata), new.created_by, 'assistant',
     left(case jsonb_typeof(new.output)
       when 'string' then new.output #>> '{}'
-      else jsonb_pretty(new.output)
+      else new.output::text
     end, c_max_characters),
     format('task:%s:%s', new.id, new.epoch)
   );
@@ -286,7 +278,6 @@ end;
 $$;
 comment on function private.answer_conversation() is
   'Row trigger: adds the output of a job to the conversation that its metadata names, in the transaction that completes the job, if every OAuth client that contributed to the job has the scope conv:write. The key is the task and its epoch, so that each completion adds one message.';
-revoke all on function private.answer_conversation() from public;
 
 create trigger answer_conversation after update of status on public.tasks
   for each row

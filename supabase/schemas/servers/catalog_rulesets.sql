@@ -67,7 +67,6 @@ begin
 end;
 $$;
 comment on function private.refuse_version_change() is 'Row trigger: refuses changes of stored versions.';
-revoke all on function private.refuse_version_change() from public;
 
 create trigger refuse_version_change before update on public.ruleset_versions
   for each row
@@ -97,7 +96,6 @@ end;
 $$;
 comment on function private.debit_rulesets() is
   'Row trigger: counts the versions of a ruleset toward its owner''s quota ruleset_bytes, and no longer when the ruleset is deleted. Raises QUOTA_EXCEEDED. Definer: clients may not read quotas.';
-revoke all on function private.debit_rulesets() from public;
 create trigger ruleset_versions_debit after insert on public.ruleset_versions
   for each row execute function private.debit_rulesets();
 -- Before, while its versions exist.
@@ -124,7 +122,6 @@ end;
 $$;
 comment on function private.holds_every_scope() is
   'True when the caller is the service or has the scope admin:*; in a task, the scopes of the task count. Unlike other scopes, a person''s own session needs it too.';
-revoke all on function private.holds_every_scope() from public;
 
 create function private.save_ruleset(p_id uuid, p_name text, p_content jsonb, p_if_match_version int)
 returns jsonb
@@ -169,5 +166,4 @@ end;
 $$;
 comment on function private.save_ruleset(uuid, text, jsonb, int) is
   'Adds a version to a ruleset, or without an id creates a ruleset of the caller (a ruleset of the service is shared). Returns {outcome: saved, id, version}; {outcome: conflict, current_version} when p_if_match_version (null: any) is not the current version; {outcome: not_found}; or {outcome: forbidden} for a shared ruleset without admin:*. Definer: users may not write the tables; the function changes only rulesets that auth.uid() may save. Raises INSUFFICIENT_SCOPE. Called by the server catalog.';
-revoke all on function private.save_ruleset(uuid, text, jsonb, int) from public;
 grant execute on function private.save_ruleset(uuid, text, jsonb, int) to authenticated, service_role;

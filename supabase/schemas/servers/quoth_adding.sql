@@ -66,7 +66,6 @@ end;
 $$;
 comment on function private.add_project(text, text, text, jsonb, text, text, text) is
   'Adds a project, or changes the given properties of the project with that slug; null keeps a property. A project without p_github_repo gets its files directly and has no webhook secret. An embedder other than the current one starts a switch. p_secret signs the webhook unless the project already has a secret. Returns the project with its secret. Raises PROJECT_SOURCE_MISMATCH. Called by quoth:add, and when an operator saves the project.';
-revoke all on function private.add_project(text, text, text, jsonb, text, text, text) from public;
 
 create function private.add_project_member(p_project_id uuid, p_user text)
 returns uuid
@@ -90,7 +89,6 @@ end;
 $$;
 comment on function private.add_project_member(uuid, text) is
   'Lets a user, given by email or id, read a project; returns the user''s id. Raises USER_NOT_FOUND. Called by quoth:add, and when an operator saves the project.';
-revoke all on function private.add_project_member(uuid, text) from public;
 
 create function private.set_github_token(p_project_id uuid, p_token text)
 returns void
@@ -110,7 +108,6 @@ end;
 $$;
 comment on function private.set_github_token(uuid, text) is
   'Stores in Vault the token for reading a project''s repository, or (null project) the token for all projects without their own. Raises SECRET_INVALID. Called by quoth:add.';
-revoke all on function private.set_github_token(uuid, text) from public;
 
 create function private.token_in_use(p_project_id uuid)
 returns text
@@ -128,7 +125,6 @@ as $$
 $$;
 comment on function private.token_in_use(uuid) is
   'Which token a project''s repository is read with: its own, the default one, or (null) none. Called by quoth:add.';
-revoke all on function private.token_in_use(uuid) from public;
 
 create function private.delete_project_secrets()
 returns trigger
@@ -143,6 +139,5 @@ end;
 $$;
 comment on function private.delete_project_secrets() is
   'Row trigger: deletes a project''s webhook secret and token from Vault with the project. Definer: the role that deletes a project may not write to Vault.';
-revoke all on function private.delete_project_secrets() from public;
 create trigger delete_project_secrets after delete on public.projects
   for each row execute function private.delete_project_secrets();

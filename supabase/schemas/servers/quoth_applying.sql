@@ -9,7 +9,6 @@ as $$
   select regexp_replace(file_name.p_path, '^.*/', '');
 $$;
 comment on function private.file_name(text) is 'The last part of a path.';
-revoke all on function private.file_name(text) from public;
 
 create function private.plan_sync(
   p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_commit text, p_files jsonb,
@@ -93,7 +92,6 @@ end;
 $$;
 comment on function private.plan_sync(uuid, bigint, int, text, jsonb, int, text) is
   'Compares the files [{path, blob_sha, size_bytes}] of a commit with the documents and lists the work: files with unchanged content move, documents of another splitter version are written again, and deletions come last. Returns the number of files; a repeated call changes nothing. Called by quoth-sync.';
-revoke all on function private.plan_sync(uuid, bigint, int, text, jsonb, int, text) from public;
 
 create function private.begin_sync_files(
   p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_limit int, p_chunker_version int
@@ -137,7 +135,6 @@ end;
 $$;
 comment on function private.begin_sync_files(uuid, bigint, int, int, int) is
   'The next files of a sync, counted as begun. A file whose content is already stored is returned with it: a moved file, because its title may depend on its path, or a file to split again; is_current is true when neither is necessary. Called by quoth-sync.';
-revoke all on function private.begin_sync_files(uuid, bigint, int, int, int) from public;
 
 create function private.find_former_path(p_sync_id uuid, p_project_id uuid, p_embedder text, p_chunks jsonb)
 returns text
@@ -161,7 +158,6 @@ as $$
 $$;
 comment on function private.find_former_path(uuid, uuid, text, jsonb) is
   'The former path of a new document: a file that this sync deletes and that shares half of its chunks; null: none.';
-revoke all on function private.find_former_path(uuid, uuid, text, jsonb) from public;
 
 create function private.apply_sync_file(
   p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_seq int,
@@ -236,4 +232,3 @@ end;
 $$;
 comment on function private.apply_sync_file(uuid, bigint, int, int, jsonb, text, jsonb, jsonb) is
   'Applies one file of a sync in one transaction and returns the result: written, moved, deleted, unchanged, refused (p_error has the reason; the document is deleted), or done when it was already applied. p_document null: nothing to store. Called by quoth-sync.';
-revoke all on function private.apply_sync_file(uuid, bigint, int, int, jsonb, text, jsonb, jsonb) from public;

@@ -74,7 +74,6 @@ begin
 end;
 $$;
 comment on function private.keep_vector_space() is 'Refuses changes that would mix two vector spaces under one name. Raises EMBEDDER_FIXED.';
-revoke all on function private.keep_vector_space() from public;
 
 create trigger keep_vector_space
 before update on public.embedders
@@ -120,7 +119,6 @@ as $$
 $$;
 comment on function private.default_embedder() is
   'The embedder of a new project that names none: the first by preference that is active and has the key it needs.';
-revoke all on function private.default_embedder() from public;
 
 create function private.resolve_embedder(p_name text)
 returns table (
@@ -147,8 +145,8 @@ begin
       perform private.raise_error('EMBEDDER_KEY_MISSING',
         format('Cannot embed: there is no key for embedder %L; Vault holds no secret named %L',
           v_embedder.name, v_embedder.api_key_secret_name),
-        format('Put %s into .env of a local stack, or store it with select vault.create_secret(''…'', %L). Without a key, name the embedder gte-small+hash384@1 on a hosted project.',
-          v_embedder.api_key_secret_name, v_embedder.api_key_secret_name));
+        format('%s On a local stack, put %s into .env. Without a key, name the embedder gte-small+hash384@1 on a hosted project.',
+          private.hint_to_store(v_embedder.api_key_secret_name), v_embedder.api_key_secret_name));
     end if;
   end if;
   return query select v_embedder.name, v_embedder.api, v_embedder.base_url, v_embedder.model, v_embedder.model_dimensions,
@@ -158,4 +156,3 @@ end;
 $$;
 comment on function private.resolve_embedder(text) is
   'How to call an embedder, including its key. Raises EMBEDDER_NOT_FOUND, EMBEDDER_KEY_MISSING. Called by sync and search.';
-revoke all on function private.resolve_embedder(text) from public;

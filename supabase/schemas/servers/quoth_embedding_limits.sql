@@ -41,7 +41,6 @@ as $$
   select greatest(0, ceil(extract(epoch from ms_between.p_to - ms_between.p_from) * 1000))::bigint;
 $$;
 comment on function private.ms_between(timestamptz, timestamptz) is 'Milliseconds from one time to another, rounded up; 0 when p_to has passed.';
-revoke all on function private.ms_between(timestamptz, timestamptz) from public;
 
 create function private.embedding_wait(p_embedder text, p_excess bigint, p_documents_only boolean)
 returns timestamptz
@@ -61,7 +60,6 @@ as $$
 $$;
 comment on function private.embedding_wait(text, bigint, boolean) is
   'The time of the grant with which p_excess items will have left the minute''s window; null when none need to.';
-revoke all on function private.embedding_wait(text, bigint, boolean) from public;
 
 create function private.take_embedding_tokens(
   p_embedder text,
@@ -166,7 +164,6 @@ end;
 $$;
 comment on function private.take_embedding_tokens(text, integer, boolean, timestamptz) is
   'Reserves room for that many texts of an embedder, or for as many as there is room for; more room is available after wait_ms. Never grants more than items_per_minute in any minute. paused_until is set while the provider, the daily quota or a general refusal forbids all texts of this kind. Call it in its own transaction: the embedder''s row stays locked until the transaction ends. p_now is for tests.';
-revoke all on function private.take_embedding_tokens(text, integer, boolean, timestamptz) from public;
 
 create function private.pause_embedder(p_embedder text, p_until timestamptz, p_reason text, p_message text default null)
 returns timestamptz
@@ -184,4 +181,3 @@ as $$
 $$;
 comment on function private.pause_embedder(text, timestamptz, text, text) is
   'Pauses an embedder for all instances. The later of two ends applies and is returned. p_message is the provider''s message when it refuses every request.';
-revoke all on function private.pause_embedder(text, timestamptz, text, text) from public;

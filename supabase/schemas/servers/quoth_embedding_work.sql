@@ -50,7 +50,6 @@ end;
 $$;
 comment on function private.claim_chunks(uuid, text, int, int) is
   'Claims up to p_limit texts that wait for a vector, oldest first, for p_lease_seconds. record_embeddings() or return_chunks() ends the claim, else it ends with the lease. A text whose workers died is claimed alone, and fails after five deliveries. Called by the sync.';
-revoke all on function private.claim_chunks(uuid, text, int, int) from public;
 
 create function private.record_embeddings(p_project_id uuid, p_embedder text, p_embeddings jsonb)
 returns int
@@ -83,7 +82,6 @@ end;
 $$;
 comment on function private.record_embeddings(uuid, text, jsonb) is
   'Stores vectors [{chunk_hash, embedding: [768 numbers]}] in every chunk of the project that waits for one of them, and returns the number of chunks. Does not check an epoch: equal texts have equal vectors, whichever worker sends them. Called by the sync.';
-revoke all on function private.record_embeddings(uuid, text, jsonb) from public;
 
 create function private.return_chunks(
   p_project_id uuid, p_embedder text, p_claims jsonb, p_error jsonb default null, p_retry_after_ms bigint default 0
@@ -116,7 +114,6 @@ end;
 $$;
 comment on function private.return_chunks(uuid, text, jsonb, jsonb, bigint) is
   'Ends claims [{chunk_hash, epoch}] without a vector; the texts are due again after p_retry_after_ms. With p_error {code, message, hint} it counts as a refusal, and the fifth refusal fails the text; without it, as for a rate limit or a worker that stops, nothing is counted. Returns how many claims were still held. Called by the sync.';
-revoke all on function private.return_chunks(uuid, text, jsonb, jsonb, bigint) from public;
 
 create function private.requeue_failed_chunks(p_project_id uuid)
 returns int
@@ -135,7 +132,6 @@ end;
 $$;
 comment on function private.requeue_failed_chunks(uuid) is
   'Makes the failed texts of a project due again; returns how many. For operators, and for a requested sync.';
-revoke all on function private.requeue_failed_chunks(uuid) from public;
 
 create function private.embedding_backlog()
 returns table (project_id uuid, embedder text, pending_count bigint, due_count bigint, oldest_due_at timestamptz)
@@ -152,4 +148,3 @@ as $$
 $$;
 comment on function private.embedding_backlog() is
   'Projects and embedders with texts that wait for vectors, and how many can be claimed now; those waiting longest first.';
-revoke all on function private.embedding_backlog() from public;

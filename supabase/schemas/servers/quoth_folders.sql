@@ -41,4 +41,3 @@ as $$
 $$;
 comment on function private.folder_changes(uuid, jsonb, int) is
   'The writes and deletions that make a project''s documents equal the files [{path, blob_sha}] of a folder. Files that could not be indexed before are written again. The caller holds the project. Called by quoth:add.';
-revoke all on function private.folder_changes(uuid, jsonb, int) from public;

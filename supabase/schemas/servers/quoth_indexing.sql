@@ -29,7 +29,6 @@ begin
 end;
 $$;
 comment on function private.assert_document_is_valid(jsonb, jsonb) is 'Raises DOCUMENT_INVALID when the document or a chunk lacks a field.';
-revoke all on function private.assert_document_is_valid(jsonb, jsonb) from public;
 
 create function private.delete_unwanted_embeddings(p_project_id uuid, p_embedder text, p_chunk_hashes text[])
 returns void
@@ -49,7 +48,6 @@ as $$
 $$;
 comment on function private.delete_unwanted_embeddings(uuid, text, text[]) is
   'Deletes pending texts that no chunk has anymore.';
-revoke all on function private.delete_unwanted_embeddings(uuid, text, text[]) from public;
 
 create function private.lock_pending(p_project_id uuid, p_embedder text, p_chunk_hashes text[])
 returns void
@@ -67,7 +65,6 @@ end;
 $$;
 comment on function private.lock_pending(uuid, text, text[]) is
   'Locks pending texts in a fixed order. Everything that writes chunks calls it first, because storing a document and storing vectors of its texts at the same time could otherwise deadlock.';
-revoke all on function private.lock_pending(uuid, text, text[]) from public;
 
 create function private.pair_chunks(p_document_id uuid, p_embedder text, p_chunks jsonb)
 returns table (
@@ -100,7 +97,6 @@ as $$
 $$;
 comment on function private.pair_chunks(uuid, text, jsonb) is
   'The new chunks of a document in order, each with the id of the stored chunk with the same hash; a null id is a new chunk.';
-revoke all on function private.pair_chunks(uuid, text, jsonb) from public;
 
 create function private.chunk_metadata(p_heading_path text[])
 returns jsonb
@@ -115,7 +111,6 @@ as $$
 $$;
 comment on function private.chunk_metadata(text[]) is
   'The metadata of a chunk: its source and the heading that it belongs to.';
-revoke all on function private.chunk_metadata(text[]) from public;
 
 create function private.record_chunks(p_document public.documents, p_embedder text, p_chunks jsonb)
 returns jsonb
@@ -209,7 +204,6 @@ end;
 $$;
 comment on function private.record_chunks(public.documents, text, jsonb) is
   'Sets the chunks of a document for one embedder: keeps chunks with an equal hash, copies vectors of equal hashes from the project or from chunks that this sync removed, and leaves the rest pending. Returns {chunk_count, kept_count, copied_count, pending_count}.';
-revoke all on function private.record_chunks(public.documents, text, jsonb) from public;
 
 create function private.hold_project(p_project_id uuid)
 returns public.projects
@@ -233,7 +227,6 @@ end;
 $$;
 comment on function private.hold_project(uuid) is
   'Locks a project, so that its documents are written one at a time and its embedder does not change. Raises PROJECT_NOT_FOUND.';
-revoke all on function private.hold_project(uuid) from public;
 
 create function private.replace_document(p_project_id uuid, p_document jsonb, p_embedder text, p_chunks jsonb)
 returns jsonb
@@ -285,7 +278,6 @@ end;
 $$;
 comment on function private.replace_document(uuid, jsonb, text, jsonb) is
   'Creates or replaces the document {file_path, title, content, checksum, chunker_version?, blob_sha?, commit_sha?, front_matter?} at its path, and its chunks [{content, embedded_text, chunk_hash, start_line, end_line, heading_path?, anchor?, token_count?}], in one transaction; a project without an embedder gets this one. Returns {document_id, chunk_count, kept_count, copied_count, pending_count}. Raises EMBEDDER_MISMATCH, DOCUMENT_INVALID or PROJECT_NOT_FOUND. Called by the sync.';
-revoke all on function private.replace_document(uuid, jsonb, text, jsonb) from public;
 
 create function private.delete_document(p_project_id uuid, p_file_path text, p_commit_sha text default null)
 returns boolean
@@ -329,7 +321,6 @@ end;
 $$;
 comment on function private.delete_document(uuid, text, text) is
   'Deletes the document at a path and records the deletion in document_moves; false when there is none. Called by the sync.';
-revoke all on function private.delete_document(uuid, text, text) from public;
 
 create function private.move_document(
   p_project_id uuid, p_old_path text, p_new_path text, p_commit_sha text default null
@@ -361,4 +352,3 @@ end;
 $$;
 comment on function private.move_document(uuid, text, text, text) is
   'Moves a document with its chunks and vectors to another path and replaces a document there; false when there is none at the old path. Called by the sync.';
-revoke all on function private.move_document(uuid, text, text, text) from public;

@@ -34,7 +34,6 @@ end;
 $$;
 comment on function private.nearest_by_scan(uuid, text, extensions.vector, int, uuid[]) is
   'The nearest chunks, by comparing all of them at half precision and then the closest ones by their full vectors.';
-revoke all on function private.nearest_by_scan(uuid, text, extensions.vector, int, uuid[]) from public;
 
 create function private.nearest_by_index(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_document_ids uuid[]
@@ -73,7 +72,6 @@ end;
 $$;
 comment on function private.nearest_by_index(uuid, text, extensions.vector, int, uuid[]) is
   'The nearest chunks by the HNSW index. Approximate, and possibly too few when the project is a small part of all chunks.';
-revoke all on function private.nearest_by_index(uuid, text, extensions.vector, int, uuid[]) from public;
 
 create function private.nearest_chunks(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_document_ids uuid[] default null
@@ -122,7 +120,6 @@ end;
 $$;
 comment on function private.nearest_chunks(uuid, text, extensions.vector, int, uuid[]) is
   'The p_limit chunks nearest to a vector, nearest first, with their cosine distance. Exact up to 20000 chunks and whenever the index does not find enough. Raises QUERY_EMBEDDING_INVALID.';
-revoke all on function private.nearest_chunks(uuid, text, extensions.vector, int, uuid[]) from public;
 
 create function private.match_documents(
   query_embedding extensions.vector, match_threshold double precision, match_count int, filter_project_id uuid
@@ -172,7 +169,6 @@ end;
 $$;
 comment on function private.match_documents(extensions.vector, double precision, int, uuid) is
   'See public.match_documents(). Definer: row policies would prevent the use of the index; the function checks the membership itself.';
-revoke all on function private.match_documents(extensions.vector, double precision, int, uuid) from public;
 
 create function public.match_documents(
   query_embedding extensions.vector(768), match_threshold double precision, match_count int, filter_project_id uuid

@@ -96,7 +96,6 @@ end;
 $$;
 comment on function private.assert_language_is_known() is
   'Row trigger of projects: raises PROJECT_LANGUAGE_UNKNOWN unless the language is a text-search configuration.';
-revoke all on function private.assert_language_is_known() from public;
 
 create trigger assert_language_is_known before insert or update of language on public.projects
   for each row execute function private.assert_language_is_known();
@@ -127,7 +126,6 @@ end;
 $$;
 comment on function private.assert_embedder_is_known() is
   'Row trigger of projects: raises EMBEDDER_NOT_FOUND with the existing names, before the foreign key fails without them.';
-revoke all on function private.assert_embedder_is_known() from public;
 
 create trigger assert_embedder_is_known before insert or update of embedder, next_embedder on public.projects
   for each row execute function private.assert_embedder_is_known();
@@ -167,7 +165,6 @@ end;
 $$;
 comment on function private.find_project(text, uuid) is
   'The project with that id or slug of which the user is a member; a null p_user_id is the service, which reads all projects. Raises PROJECT_NOT_FOUND.';
-revoke all on function private.find_project(text, uuid) from public;
 
 create function private.readable_project(p_project_id uuid)
 returns public.projects
@@ -188,4 +185,3 @@ end;
 $$;
 comment on function private.readable_project(uuid) is
   'The project, if the caller is the service or a member. Raises PROJECT_NOT_FOUND, or INSUFFICIENT_SCOPE for an OAuth client without quoth:read. Definer: it is called by definer functions and reads columns that members may not.';
-revoke all on function private.readable_project(uuid) from public;

@@ -123,7 +123,6 @@ end;
 $$;
 comment on function private.project_freshness(uuid) is
   'See public.project_freshness(). Definer: counts in tables that users may not read; readable_project() checks the caller.';
-revoke all on function private.project_freshness(uuid) from public;
 
 create function public.project_freshness(p_project_id uuid)
 returns table (

@@ -13,7 +13,6 @@ as $$
 $$;
 comment on function private.webhook_secrets(text) is
   'The projects of a repository with their webhook secrets. A push belongs to the projects whose secret verifies it. Called by quoth-sync.';
-revoke all on function private.webhook_secrets(text) from public;
 
 create function private.webhook_secret(p_project text)
 returns table (project_id uuid, default_branch text, secret text)
@@ -33,21 +32,29 @@ as $$
 $$;
 comment on function private.webhook_secret(text) is
   'The project with that slug or id and its webhook secret; no row when there is none. Called by quoth-sync for a webhook whose URL names its project.';
-revoke all on function private.webhook_secret(text) from public;
 
 create function private.github_token(p_project_id uuid)
 returns text
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select private.secret_value(coalesce(project.github_token_secret_name, 'GITHUB_TOKEN'))
-  from public.projects as project
-  where project.id = github_token.p_project_id;
+declare
+  v_project public.projects;
+  v_name text;
+  v_secret text;
+begin
+  select * into v_project from public.projects where id = p_project_id;
+  v_name := coalesce(v_project.github_token_secret_name, 'GITHUB_TOKEN');
+  v_secret := private.secret_value(v_name);
+  if v_secret is not null then
+    perform private.assert_secret_is_bound('documents ' || v_project.slug, v_name);
+  end if;
+  return v_secret;
+end;
 $$;
 comment on function private.github_token(uuid) is
-  'The token for reading a project''s repository: the one that the project names, else GITHUB_TOKEN from Vault, else null. Called by quoth-sync.';
-revoke all on function private.github_token(uuid) from public;
+  'The token for reading a project''s repository: the one that the project names, else GITHUB_TOKEN from Vault, else null. Raises SECRET_NOT_FOUND for a token that the project waits for. Called by quoth-sync.';
 
 create function private.receive_push(p_project_id uuid, p_delivery_id text, p_commit text)
 returns table (sync_id uuid, queued int)
@@ -77,7 +84,6 @@ end;
 $$;
 comment on function private.receive_push(uuid, text, text) is
   'Queues the sync for a verified push. A repeated delivery changes nothing unless its sync failed. Called by quoth-sync.';
-revoke all on function private.receive_push(uuid, text, text) from public;
 
 create function private.resume_syncs(p_project public.projects)
 returns void
@@ -94,7 +100,6 @@ end;
 $$;
 comment on function private.resume_syncs(public.projects) is
   'Ends the backoff of a project''s syncs and the pause of an embedder that refused every request. An explicit request means that the cause has been fixed.';
-revoke all on function private.resume_syncs(public.projects) from public;
 
 create function private.request_sync(p_project text)
 returns table (sync_id uuid, queued int)
@@ -115,7 +120,6 @@ end;
 $$;
 comment on function private.request_sync(text) is
   'Requests a comparison of a project with its branch. Also ends the backoff of its syncs, retries files that failed before, and resumes an embedder that refused every request. Raises PROJECT_SOURCE_MISMATCH for a project without a repository. Called by quoth-sync, quoth:add, and when an operator saves the project.';
-revoke all on function private.request_sync(text) from public;
 
 create function private.receive_files(p_project text, p_files jsonb)
 returns table (sync_id uuid, queued int)
@@ -138,7 +142,6 @@ end;
 $$;
 comment on function private.receive_files(text, jsonb) is
   'Queues files [{path, blob_sha, content}] that were sent directly; a file without content is deleted. Called by quoth-sync.';
-revoke all on function private.receive_files(text, jsonb) from public;
 
 create function private.is_head_unknown(p_project public.projects, p_older_than interval)
 returns boolean
@@ -162,7 +165,6 @@ as $$
 $$;
 comment on function private.is_head_unknown(public.projects, interval) is
   'True when a project''s branch was not checked for that long, and no check was tried or is queued.';
-revoke all on function private.is_head_unknown(public.projects, interval) from public;
 
 create function private.request_head_check(p_project_id uuid, p_older_than interval default '10 minutes')
 returns boolean
@@ -183,7 +185,6 @@ end;
 $$;
 comment on function private.request_head_check(uuid, interval) is
   'Queues a check of the branch if its head was last read longer ago than p_older_than; returns whether it did. GitHub never resends a lost delivery automatically. Called by cron and by searches.';
-revoke all on function private.request_head_check(uuid, interval) from public;
 
 create function private.check_head(p_project_id uuid)
 returns boolean
@@ -197,7 +198,6 @@ end;
 $$;
 comment on function private.check_head(uuid) is
   'See public.check_head(). Definer: members may not write syncs; readable_project() checks the caller.';
-revoke all on function private.check_head(uuid) from public;
 
 create function public.check_head(p_project_id uuid)
 returns boolean

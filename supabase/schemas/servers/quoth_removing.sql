@@ -24,4 +24,3 @@ end;
 $$;
 comment on function private.delete_project(text) is
   'Deletes the project with that slug or id, everything that belongs to it and its secrets in Vault. Returns what was deleted. Raises PROJECT_NOT_FOUND. Called by quoth:remove, and when an operator removes the project.';
-revoke all on function private.delete_project(text) from public;

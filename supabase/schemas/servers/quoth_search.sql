@@ -10,7 +10,6 @@ as $$
 $$;
 comment on function private.text_weights() is
   'Weights for ts_rank: D (unused), parts of identifiers, text, headings.';
-revoke all on function private.text_weights() from public;
 
 create function private.distinctive_words(
   p_project_id uuid, p_embedder text, p_words tsquery[], p_document_ids uuid[], p_most_chunks int
@@ -64,7 +63,6 @@ end;
 $$;
 comment on function private.distinctive_words(uuid, text, tsquery[], uuid[], int) is
   'The words that decide which chunks are ranked: the rarest words that together match about p_most_chunks chunks, estimated from a sample. A word in half of a large project''s chunks would make every search read half of the project.';
-revoke all on function private.distinctive_words(uuid, text, tsquery[], uuid[], int) from public;
 
 create function private.worded_chunks(
   p_project_id uuid, p_embedder text, p_words tsquery[], p_limit int, p_document_ids uuid[] default null,
@@ -120,7 +118,6 @@ end;
 $$;
 comment on function private.worded_chunks(uuid, text, tsquery[], int, uuid[], int) is
   'The p_limit best chunks that match any of the words, including pending ones, and also the p_of_each best of each document, up to p_limit of these, so that a few long documents do not take all places. Limited to p_document_ids when given. When more than 10000 chunks match even the rarest word, only 10000 of them are ranked.';
-revoke all on function private.worded_chunks(uuid, text, tsquery[], int, uuid[], int) from public;
 
 create function private.candidate_chunks(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_words tsquery[], p_document_ids uuid[]
@@ -168,7 +165,6 @@ end;
 $$;
 comment on function private.candidate_chunks(uuid, text, extensions.vector, tsquery[], uuid[]) is
   'The candidates of a search: the nearest chunks by vector, if there is one, and the best by words. similarity and the ranks are null for what one of the two did not find.';
-revoke all on function private.candidate_chunks(uuid, text, extensions.vector, tsquery[], uuid[]) from public;
 
 create function private.scored_chunks(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_words tsquery[], p_document_ids uuid[],
@@ -228,7 +224,6 @@ end;
 $$;
 comment on function private.scored_chunks(uuid, text, extensions.vector, tsquery[], uuid[], double precision, double precision) is
   'The candidates of a search with scores from 0 to 1: p_text_share of a score comes from words and the rest from the vector, each scaled within the search; p_document_share is the weight of the document''s other chunks. text_part is the ratio to the best rank by words.';
-revoke all on function private.scored_chunks(uuid, text, extensions.vector, tsquery[], uuid[], double precision, double precision) from public;
 
 create function private.search_documents(
   p_project_id uuid,
@@ -327,7 +322,6 @@ end;
 $$;
 comment on function private.search_documents(uuid, text, extensions.vector, text, int, text, int) is
   'See public.search_documents(). Definer: row policies would prevent the use of the indexes; readable_project() checks the caller.';
-revoke all on function private.search_documents(uuid, text, extensions.vector, text, int, text, int) from public;
 
 create function public.search_documents(
   p_project_id uuid,

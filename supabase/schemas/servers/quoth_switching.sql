@@ -19,7 +19,6 @@ as $$
 $$;
 comment on function private.is_switch_complete(public.projects) is
   'True when every document has its chunks and vectors for the next embedder, except texts that the embedder refused.';
-revoke all on function private.is_switch_complete(public.projects) from public;
 
 create function private.guard_embedder()
 returns trigger
@@ -45,7 +44,6 @@ end;
 $$;
 comment on function private.guard_embedder() is
   'Row trigger of projects: prevents that a project with documents uses an embedder whose vectors it does not have. Raises EMBEDDER_MISMATCH or SWITCH_INCOMPLETE.';
-revoke all on function private.guard_embedder() from public;
 
 create trigger guard_embedder before update of embedder on public.projects
   for each row when (old.embedder is distinct from new.embedder)
@@ -74,7 +72,6 @@ end;
 $$;
 comment on function private.delete_other_embeddings() is
   'Row trigger of projects: when a switch completes, is abandoned or changes its target, deletes chunks and pending texts of all other embedders. Definer: operators change projects through the API and have no right on the tables of schema private.';
-revoke all on function private.delete_other_embeddings() from public;
 
 create trigger delete_other_embeddings after update of embedder, next_embedder on public.projects
   for each row when (old.embedder is distinct from new.embedder or old.next_embedder is distinct from new.next_embedder)
@@ -97,7 +94,6 @@ as $$
 $$;
 comment on function private.documents_to_chunk(uuid, int) is
   'Documents that lack chunks for the project''s next embedder. The caller splits them and calls add_chunks(). Called by the sync.';
-revoke all on function private.documents_to_chunk(uuid, int) from public;
 
 create function private.add_chunks(p_document_id uuid, p_content_hash text, p_embedder text, p_chunks jsonb)
 returns jsonb
@@ -124,7 +120,6 @@ end;
 $$;
 comment on function private.add_chunks(uuid, text, text, jsonb) is
   'Stores a document''s chunks for the next embedder, in the form of replace_document(); searches do not use them before the switch. Returns null and changes nothing when the document or the switch has changed since documents_to_chunk(). Called by the sync.';
-revoke all on function private.add_chunks(uuid, text, text, jsonb) from public;
 
 create function private.switch_progress(p_project_id uuid)
 returns table (
@@ -157,7 +152,6 @@ as $$
 $$;
 comment on function private.switch_progress(uuid) is
   'Progress of a project''s switch: documents split and chunks embedded for next_embedder. For operators.';
-revoke all on function private.switch_progress(uuid) from public;
 
 create function private.finish_switch(p_project_id uuid)
 returns boolean
@@ -176,7 +170,6 @@ end;
 $$;
 comment on function private.finish_switch(uuid) is
   'Switches a project to its next embedder, for all searches at the same moment, if every document is ready; returns whether it did.';
-revoke all on function private.finish_switch(uuid) from public;
 
 create function private.finish_switches()
 returns int
@@ -188,6 +181,5 @@ as $$
   ));
 $$;
 comment on function private.finish_switches() is 'Switches every project that is ready to its next embedder; returns how many. Called by cron.';
-revoke all on function private.finish_switches() from public;
 
 select cron.schedule('supaswarm-quoth-finish-switches', '* * * * *', 'select private.finish_switches()');

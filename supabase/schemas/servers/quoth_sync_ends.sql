@@ -13,7 +13,6 @@ as $$
 $$;
 comment on function private.lacks_vectors(uuid) is
   'True when a project has texts to embed, or documents to split for its next embedder.';
-revoke all on function private.lacks_vectors(uuid) from public;
 
 create function private.finish_sync(
   p_sync_id uuid, p_epoch bigint, p_head_commit text default null
@@ -65,7 +64,6 @@ end;
 $$;
 comment on function private.finish_sync(uuid, bigint, text) is
   'Ends a sync that has nothing left to do and requests the missing vectors; false when there is more to do. Only this function changes projects.indexed_commit. p_head_commit: the branch has not moved, and no tree was compared. Called by quoth-sync.';
-revoke all on function private.finish_sync(uuid, bigint, text) from public;
 
 create function private.count_embedded(p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_count int)
 returns void
@@ -80,7 +78,6 @@ end;
 $$;
 comment on function private.count_embedded(uuid, bigint, int, int) is
   'Records the progress of a sync that embeds: renews its lease and counts the texts that were sent (0 when a document was split). Called by quoth-sync.';
-revoke all on function private.count_embedded(uuid, bigint, int, int) from public;
 
 create function private.quoth_tick()
 returns void
@@ -113,7 +110,6 @@ end;
 $$;
 comment on function private.quoth_tick() is
   'Queues work that no event requested: checks of branches, and vectors of pending chunks. Called by cron.';
-revoke all on function private.quoth_tick() from public;
 
 create function private.delete_old_syncs()
 returns int
@@ -132,7 +128,6 @@ begin
 end;
 $$;
 comment on function private.delete_old_syncs() is 'Deletes ended syncs and their deliveries after seven days. Called by cron.';
-revoke all on function private.delete_old_syncs() from public;
 
 select cron.schedule('supaswarm-quoth-tick', '15 seconds', 'select private.quoth_tick()');
 select cron.schedule('supaswarm-delete-syncs', '43 3 * * *', 'select private.delete_old_syncs()');

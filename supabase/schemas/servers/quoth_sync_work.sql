@@ -33,7 +33,6 @@ end;
 $$;
 comment on function private.queue_sync(uuid, text, text, text) is
   'Creates a sync. The caller holds the project''s row, so that the order of seq is the order of commits.';
-revoke all on function private.queue_sync(uuid, text, text, text) from public;
 
 create function private.queue_tree_sync(p_project_id uuid, p_reason text, p_wanted_commit text default null)
 returns uuid
@@ -55,7 +54,6 @@ end;
 $$;
 comment on function private.queue_tree_sync(uuid, text, text) is
   'Requests a comparison with the branch''s head: joins a waiting sync or creates one. Returns the sync''s id.';
-revoke all on function private.queue_tree_sync(uuid, text, text) from public;
 
 create function private.queue_embed_sync(p_project_id uuid)
 returns boolean
@@ -76,7 +74,6 @@ end;
 $$;
 comment on function private.queue_embed_sync(uuid) is
   'Requests the vectors of a project''s pending chunks; false when that is already running.';
-revoke all on function private.queue_embed_sync(uuid) from public;
 
 create function private.chunk_target(p_embedder public.embedders)
 returns jsonb
@@ -92,7 +89,6 @@ as $$
 $$;
 comment on function private.chunk_target(public.embedders) is
   'The properties of an embedder that a sync needs. runs_here: it uses the CPU time of the caller.';
-revoke all on function private.chunk_target(public.embedders) from public;
 
 create function private.sync_context(p_sync public.quoth_syncs)
 returns jsonb
@@ -137,7 +133,6 @@ as $$
   where project.id = p_sync.project_id;
 $$;
 comment on function private.sync_context(public.quoth_syncs) is 'What a worker needs to know about a sync and its project. Contains no secret.';
-revoke all on function private.sync_context(public.quoth_syncs) from public;
 
 create function private.claim_sync(p_worker_id text, p_lease_seconds int)
 returns table (sync_id uuid, epoch bigint, context jsonb)
@@ -183,7 +178,6 @@ end;
 $$;
 comment on function private.claim_sync(text, int) is
   'Claims the sync that has waited longest among those that may run, with a lease of p_lease_seconds and a new epoch; no row when there is none. Called by quoth-sync.';
-revoke all on function private.claim_sync(text, int) from public;
 
 create function private.end_sync(p_sync_id uuid, p_status text, p_error jsonb default null)
 returns void
@@ -211,7 +205,6 @@ end;
 $$;
 comment on function private.end_sync(uuid, text, jsonb) is
   'Ends a sync permanently and deletes its remaining files; the project''s next sync may run.';
-revoke all on function private.end_sync(uuid, text, jsonb) from public;
 
 create function private.reset_file_deliveries(p_sync_id uuid)
 returns void
@@ -222,7 +215,6 @@ as $$
   where sync_id = reset_file_deliveries.p_sync_id and deliveries > 0;
 $$;
 comment on function private.reset_file_deliveries(uuid) is 'Resets the delivery counts of files that the worker began with, because the worker is alive.';
-revoke all on function private.reset_file_deliveries(uuid) from public;
 
 create function private.fail_sync(
   p_sync_id uuid, p_epoch bigint, p_error jsonb, p_is_retryable boolean, p_retry_after_seconds numeric default null
@@ -259,7 +251,6 @@ end;
 $$;
 comment on function private.fail_sync(uuid, bigint, jsonb, boolean, numeric) is
   'Records that a sync failed: it waits as long as requested, or longer with each attempt, or fails after the last attempt. Returns its status. Called by quoth-sync.';
-revoke all on function private.fail_sync(uuid, bigint, jsonb, boolean, numeric) from public;
 
 create function private.yield_sync(p_sync_id uuid, p_epoch bigint)
 returns void
@@ -277,7 +268,6 @@ end;
 $$;
 comment on function private.yield_sync(uuid, bigint) is
   'Hands a sync on to the next worker and wakes one, because an isolate has little CPU time. Called by quoth-sync.';
-revoke all on function private.yield_sync(uuid, bigint) from public;
 
 create function private.resume_embedder(p_embedder text)
 returns boolean
@@ -302,7 +292,6 @@ end;
 $$;
 comment on function private.resume_embedder(text) is
   'Ends the pause of an embedder that refused every request; returns whether it was paused. For operators who have fixed its key or account; called when its row changes and when a sync is requested.';
-revoke all on function private.resume_embedder(text) from public;
 
 create function private.resume_changed_embedder()
 returns trigger
@@ -317,7 +306,6 @@ end;
 $$;
 comment on function private.resume_changed_embedder() is
   'Row trigger of embedders: the change may have fixed the cause of a pause. Definer: operators change embedders through the API and have no right on embedding_buckets.';
-revoke all on function private.resume_changed_embedder() from public;
 
 create trigger resume_changed_embedder after update on public.embedders
   for each row execute function private.resume_changed_embedder();

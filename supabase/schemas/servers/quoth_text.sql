@@ -11,7 +11,6 @@ as $$
 $$;
 comment on function private.split_identifiers(text) is
   'Splits identifiers and paths into words, because the parser of Postgres keeps Deno.serve or runtime/security.md as one word.';
-revoke all on function private.split_identifiers(text) from public;
 grant execute on function private.split_identifiers(text) to service_role;
 
 create function private.chunk_fts(p_language text, p_title text, p_heading_path text[], p_content text)
@@ -28,7 +27,6 @@ as $$
 $$;
 comment on function private.chunk_fts(text, text, text[], text) is
   'The full-text vector of a chunk: title and headings (weight A) and text (B), stemmed in the language, and unstemmed parts of identifiers (C).';
-revoke all on function private.chunk_fts(text, text, text[], text) from public;
 grant execute on function private.chunk_fts(text, text, text[], text) to service_role;
 
 create function private.complete_chunk()
@@ -62,7 +60,6 @@ end;
 $$;
 comment on function private.complete_chunk() is
   'Row trigger of document_embeddings: fills in project, position, hash, embedder and full text from the document, so that an insert needs only document_id and content_chunk.';
-revoke all on function private.complete_chunk() from public;
 
 create trigger complete_chunk before insert on public.document_embeddings
   for each row execute function private.complete_chunk();
@@ -92,7 +89,6 @@ end;
 $$;
 comment on function private.stem_again() is
   'Row trigger of projects: when the language changes, stems all chunks again in the same transaction, so that documents and queries always match.';
-revoke all on function private.stem_again() from public;
 
 create trigger stem_again after update of language on public.projects
   for each row when (old.language is distinct from new.language)
@@ -109,7 +105,6 @@ as $$
 $$;
 comment on function private.any_of(text[]) is
   'A query that matches any of the lexemes; null for an empty list.';
-revoke all on function private.any_of(text[]) from public;
 
 create function private.any_of(p_words tsquery[])
 returns tsquery
@@ -122,7 +117,6 @@ as $$
 $$;
 comment on function private.any_of(tsquery[]) is
   'A query that matches what any of the queries matches; null for an empty list. Ranking selects the good hits: requiring every word of a question would find nothing.';
-revoke all on function private.any_of(tsquery[]) from public;
 
 create function private.query_terms(p_language text, p_query text)
 returns table (term text, words tsquery)
@@ -170,7 +164,6 @@ as $$
 $$;
 comment on function private.query_terms(text, text) is
   'The words of a query (and the parts of its identifiers) in order, each with the lexemes to search for. Stop words count only when there are no other words. Only the first 2000 characters and 100 words count.';
-revoke all on function private.query_terms(text, text) from public;
 
 create function private.space_lexeme(p_project_id uuid, p_embedder text)
 returns text
@@ -182,7 +175,6 @@ as $$
 $$;
 comment on function private.space_lexeme(uuid, text) is
   'A lexeme that marks the chunks of a project in one vector space in the words index.';
-revoke all on function private.space_lexeme(uuid, text) from public;
 grant execute on function private.space_lexeme(uuid, text) to service_role;
 
 create function private.words_in_space(p_project_id uuid, p_embedder text, p_fts tsvector)
@@ -197,7 +189,6 @@ as $$
 $$;
 comment on function private.words_in_space(uuid, text, tsvector) is
   'The index entry of a chunk: its lexemes and the lexeme of its project and vector space.';
-revoke all on function private.words_in_space(uuid, text, tsvector) from public;
 grant execute on function private.words_in_space(uuid, text, tsvector) to service_role;
 
 -- One index for words and project together, so that a search never reads chunks of other projects. No other
@@ -215,7 +206,6 @@ as $$
 $$;
 comment on function private.in_space(uuid, text, tsquery) is
   'A query on words_in_space() that matches only chunks of this project and vector space; null without words.';
-revoke all on function private.in_space(uuid, text, tsquery) from public;
 
 create function private.is_identifier_query(p_query text)
 returns boolean
@@ -235,4 +225,3 @@ as $$
 $$;
 comment on function private.is_identifier_query(text) is
   'True when at least half of the words are identifiers, paths, flags or numbers, which full text finds better than vectors do.';
-revoke all on function private.is_identifier_query(text) from public;

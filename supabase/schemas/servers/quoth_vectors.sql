@@ -38,7 +38,6 @@ end;
 $$;
 comment on function private.record_chunk_vector() is
   'Row trigger of document_embeddings: maintains private.chunk_vectors. Definer: the role that writes chunks has no right to that table.';
-revoke all on function private.record_chunk_vector() from public;
 
 create trigger record_chunk_vector
   after insert or update of embedding, project_id, document_id, embedder on public.document_embeddings

@@ -17,7 +17,6 @@ as $$
   end;
 $$;
 comment on function private.caller_login_name() is 'The role that logs in for work that runs as a caller.';
-revoke all on function private.caller_login_name() from public;
 
 create function private.renew_caller_login()
 returns void
@@ -50,7 +49,6 @@ end;
 $$;
 comment on function private.renew_caller_login() is
   'Creates the login for work that runs as a caller, or sets a new password, which is stored only in Vault. Functions use a new password from their next connection. Called at installation and by operators.';
-revoke all on function private.renew_caller_login() from public;
 
 create function private.caller_login()
 returns jsonb
@@ -65,7 +63,6 @@ as $$
 $$;
 comment on function private.caller_login() is
   'Name and password of the login for work that runs as a caller. Called by functions before their first such connection.';
-revoke all on function private.caller_login() from public;
 
 select private.renew_caller_login();
 
@@ -90,7 +87,6 @@ as $$
 $$;
 comment on function private.user_claims(uuid) is
   'The claims that Auth would put into a user''s token, without those that only a sign-in proves (session, methods, assurance level). For calls on a user''s behalf without a token. Called by functions.';
-revoke all on function private.user_claims(uuid) from public;
 
 create function private.call_as_caller(p_statement text, p_arguments jsonb)
 returns setof jsonb
@@ -106,7 +102,6 @@ end;
 $$;
 comment on function private.call_as_caller(text, jsonb) is
   'Runs a statement that calls a registered database function with $1. Definer, owned by authenticated: the function has no right that its caller lacks, and inside it Postgres refuses to set role or session_authorization, even when the session logged in as postgres. Called by the gateway as the caller.';
-revoke all on function private.call_as_caller(text, jsonb) from public;
 grant create on schema private to authenticated;
 alter function private.call_as_caller(text, jsonb) owner to authenticated;
 revoke create on schema private from authenticated;

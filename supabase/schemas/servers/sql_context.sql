@@ -21,7 +21,6 @@ as $$
   select max(version) from private.sql_contexts;
 $$;
 comment on function private.sql_context_version() is 'The current version of the context, or null. Called with the SQL policy.';
-revoke all on function private.sql_context_version() from public;
 
 create function private.read_sql_context()
 returns jsonb
@@ -36,7 +35,6 @@ as $$
 $$;
 comment on function private.read_sql_context() is
   'The current context {version, document, content, published_at}, or null. Called by the SQL tools when the version has changed.';
-revoke all on function private.read_sql_context() from public;
 
 create function private.publish_sql_context(p_content text, p_document jsonb)
 returns int
@@ -62,4 +60,3 @@ end;
 $$;
 comment on function private.publish_sql_context(text, jsonb) is
   'Publishes a context and returns its version; the current version is returned when its content is the same. The last 50 versions are kept.';
-revoke all on function private.publish_sql_context(text, jsonb) from public;

@@ -59,7 +59,6 @@ as $$
 $$;
 comment on function private.guard_size(oid, int) is
   'An expression for the length of an argument of this type. Called at installation.';
-revoke all on function private.guard_size(oid, int) from public;
 
 create function private.create_guard(p_schema name, p_function oid, p_cost text)
 returns void
@@ -116,7 +115,6 @@ end;
 $$;
 comment on function private.create_guard(name, oid, text) is
   'Creates the function of a schema of guards that calls a built-in one while the cost, an expression in which {1} is the length of $1, is at most 10^8; and its operators. Called at installation.';
-revoke all on function private.create_guard(name, oid, text) from public;
 
 do $$
 declare
@@ -204,4 +202,3 @@ as $$
 $$;
 comment on function private.indexes_words(jsonb) is
   'Whether an index of one of these tables contains to_tsvector(), so that a guard would keep a search from using it, and whoever wrote a row has waited for its words. Takes {schemas, relations}. Called by the SQL tools as the functions'' own role.';
-revoke all on function private.indexes_words(jsonb) from public;

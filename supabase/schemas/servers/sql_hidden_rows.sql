@@ -35,7 +35,6 @@ as $$
 $$;
 comment on function private.reads_hidden_rows() is
   'Whether a relation that this transaction has planned or read so far hides rows from the calling role: by row level security, a view, a foreign server or a missing right to the whole table. Called by the SQL tools as the caller, after planning a statement.';
-revoke all on function private.reads_hidden_rows() from public;
 grant execute on function private.reads_hidden_rows() to authenticated;
 
 create function private.hides_rows_by_policy(p_relation_id oid)
@@ -62,5 +61,4 @@ as $$
 $$;
 comment on function private.hides_rows_by_policy(oid) is
   'Whether row level security could hide rows of a table from the calling role: it does not if a policy shows all of them and no restrictive one applies. Called by the SQL tools as the caller, before a statement that samples the table.';
-revoke all on function private.hides_rows_by_policy(oid) from public;
 grant execute on function private.hides_rows_by_policy(oid) to authenticated;

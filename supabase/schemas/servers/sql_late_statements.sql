@@ -33,7 +33,6 @@ as $$
 $$;
 comment on function private.late_statements() is
   'Statements of callers that still run three seconds after their timeout, by how much, and the last 32 bits of the hash of their user. Called by cron and as the functions'' own role, which is a member of the callers'' login.';
-revoke all on function private.late_statements() from public;
 
 create function private.assert_no_late_statement(p_user_id uuid)
 returns void
@@ -54,7 +53,6 @@ end;
 $$;
 comment on function private.assert_no_late_statement(uuid) is
   'Raises STATEMENT_STILL_RUNNING while a statement of this user runs past its time. Called as the functions'' own role before each transaction of a caller.';
-revoke all on function private.assert_no_late_statement(uuid) from public;
 
 create function private.end_late_statements()
 returns int
@@ -89,4 +87,3 @@ end;
 $$;
 comment on function private.end_late_statements() is
   'Cancels, and after 15 seconds terminates, statements of callers that run past their time, and reports them to operators as failures of this routine, with the user as the row. Returns how many there are. Called by cron, through tick().';
-revoke all on function private.end_late_statements() from public;

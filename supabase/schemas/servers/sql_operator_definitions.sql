@@ -96,7 +96,6 @@ as $$
 $$;
 comment on function private.protected_definitions(jsonb) is
   'A value that differs after anything was defined, changed or dropped that an operator''s definition has to spare: relations and types of this platform and outside these schemas, and all functions, operators, casts, schemas, event triggers, extensions, publications, memberships and settings of roles. Compared within one transaction with a fixed snapshot.';
-revoke all on function private.protected_definitions(jsonb) from public;
 
 create function private.assert_spared(p_before text, p_schemas jsonb)
 returns void
@@ -113,7 +112,6 @@ end;
 $$;
 comment on function private.assert_spared(text, jsonb) is
   'Raises SQL_FORBIDDEN if the transaction has changed what private.protected_definitions() describes: whatever a definition names, this is what it may change.';
-revoke all on function private.assert_spared(text, jsonb) from public;
 
 create function private.assert_definable(p_target jsonb, p_relation_id oid, p_type_id oid, p_schemas jsonb)
 returns void
@@ -193,7 +191,6 @@ end;
 $$;
 comment on function private.assert_definable(jsonb, oid, oid, jsonb) is
   'Raises SQL_RIGHT_MISSING, SQL_FORBIDDEN or SQL_FAILED if the current role cannot define a target {kind relation|type, schema, name, effect create|change|use, may_exist, may_miss}. The ids are what its name means in the search path of the statement. Called by the SQL tools as the functions'' own role, before they offer a definition and before they run it.';
-revoke all on function private.assert_definable(jsonb, oid, oid, jsonb) from public;
 
 create function private.open_new_relation(p_relation_id oid)
 returns void
@@ -232,7 +229,6 @@ end;
 $$;
 comment on function private.open_new_relation(oid) is
   'Enables row level security on a table that an operator has just created, and gives signed-in users the rights that policies limit: they see the table, and no row until a policy exists. A view, which has the rights of its reader, can be read.';
-revoke all on function private.open_new_relation(oid) from public;
 
 create function private.record_definition(p_confirmation_id uuid, p_statement text)
 returns void
@@ -246,4 +242,3 @@ as $$
 $$;
 comment on function private.record_definition(uuid, text) is
   'Records a definition that the calling operator runs, and makes the REST API read the schema again after the commit.';
-revoke all on function private.record_definition(uuid, text) from public;

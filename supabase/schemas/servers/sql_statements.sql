@@ -54,7 +54,6 @@ begin
 end;
 $$;
 comment on function private.count_sql_policy_version() is 'Row trigger: increments the version with every change of the policy.';
-revoke all on function private.count_sql_policy_version() from public;
 create trigger count_sql_policy_version before update on private.sql_policy
   for each row execute function private.count_sql_policy_version();
 
@@ -68,7 +67,6 @@ as $$
   from private.sql_policy as policy;
 $$;
 comment on function private.read_sql_policy() is 'The policy as JSON, with context_version, the current version of the SQL context. Called by the SQL tools as the functions'' own role.';
-revoke all on function private.read_sql_policy() from public;
 
 create table public.sql_confirmations (
   id uuid primary key default gen_random_uuid(),
@@ -156,7 +154,6 @@ as $$
 $$;
 comment on function private.offer_sql_confirmation(jsonb) is
   'Stores the result of a write''s dry run, with the hash of its token. Called by the SQL tools as the functions'' own role.';
-revoke all on function private.offer_sql_confirmation(jsonb) from public;
 
 create function private.find_sql_answer(p_user_id uuid, p_idempotency_key text, p_tree_hash text, p_params_hash text)
 returns jsonb
@@ -173,7 +170,6 @@ as $$
 $$;
 comment on function private.find_sql_answer(uuid, text, text, text) is
   'The answer of a write that this same call has already committed; null: it has not. Called by the SQL tools as the functions'' own role.';
-revoke all on function private.find_sql_answer(uuid, text, text, text) from public;
 
 create function private.spend_sql_confirmation(
   p_token_hash text, p_client_id text, p_tree_hash text, p_params_hash text, p_idempotency_key text
@@ -221,7 +217,6 @@ end;
 $$;
 comment on function private.spend_sql_confirmation(text, text, text, text, text) is
   'Uses a token up in the transaction of its write, so that it is used exactly when the write commits. Definer: it runs between the caller''s statements, and callers have no right on the hashes; it only accepts confirmations of auth.uid(). Raises CONFIRMATION_INVALID, APPROVAL_REQUIRED.';
-revoke all on function private.spend_sql_confirmation(text, text, text, text, text) from public;
 grant execute on function private.spend_sql_confirmation(text, text, text, text, text) to authenticated;
 
 create function private.record_sql_answer(p_confirmation_id uuid, p_answer jsonb)
@@ -239,7 +234,6 @@ as $$
 $$;
 comment on function private.record_sql_answer(uuid, jsonb) is
   'Stores a write''s answer with its confirmation, in the transaction of the write. Definer, like private.spend_sql_confirmation(); it writes once, to a confirmation that auth.uid() has used.';
-revoke all on function private.record_sql_answer(uuid, jsonb) from public;
 grant execute on function private.record_sql_answer(uuid, jsonb) to authenticated;
 
 create function private.assert_asked_by_another(p_confirmation_id uuid)
@@ -262,7 +256,6 @@ end;
 $$;
 comment on function private.assert_asked_by_another(uuid) is
   'Raises FORBIDDEN when an OAuth client tries to approve its own statement.';
-revoke all on function private.assert_asked_by_another(uuid) from public;
 
 create function private.approve_statement(p_confirmation_id uuid, p_approved boolean)
 returns text
@@ -297,7 +290,6 @@ end;
 $$;
 comment on function private.approve_statement(uuid, boolean) is
   'Approves or rejects a waiting write. Definer: users may not write confirmations; the function checks the caller itself.';
-revoke all on function private.approve_statement(uuid, boolean) from public;
 
 create function public.approve_statement(p_confirmation_id uuid, p_approved boolean)
 returns text

@@ -14,7 +14,6 @@ end;
 $$;
 comment on function private.listed_schemas() is
   'The schemas whose tables list_tables() lists. Definer: callers may not read the SQL policy; the function checks the caller itself.';
-revoke all on function private.listed_schemas() from public;
 
 create function public.list_tables()
 returns table (schema_name text, name text, kind text, comment text, columns jsonb)

@@ -26,7 +26,6 @@ as $$
 $$;
 comment on function private.is_listed_function(oid, jsonb) is
   'Whether a statement may run a function: one of PostgreSQL, of an extension, or in the policy. Built-in functions have smaller ids than all others.';
-revoke all on function private.is_listed_function(oid, jsonb) from public;
 
 create function private.unlisted_functions(p_names jsonb)
 returns setof text
@@ -49,7 +48,6 @@ end;
 $$;
 comment on function private.unlisted_functions(jsonb) is
   'Functions that a call without a schema could run instead of a built-in one of that name.';
-revoke all on function private.unlisted_functions(jsonb) from public;
 
 create function private.takes_rows(p_type_id oid)
 returns boolean
@@ -81,7 +79,6 @@ as $$
 $$;
 comment on function private.takes_rows(oid) is
   'Whether an argument of this type accepts a row: a composite or polymorphic type, a domain or a list of rows, or a type with a cast from rows.';
-revoke all on function private.takes_rows(oid) from public;
 
 create function private.unlisted_attributes(p_names jsonb)
 returns setof text
@@ -110,7 +107,6 @@ end;
 $$;
 comment on function private.unlisted_attributes(jsonb) is
   'Functions that row.name or (value).name could call, which PostgreSQL does when the row has no such column. Functions of extensions count, because nothing else has checked their names.';
-revoke all on function private.unlisted_attributes(jsonb) from public;
 
 create function private.unlisted_operators(p_names jsonb)
 returns setof text
@@ -132,7 +128,6 @@ end;
 $$;
 comment on function private.unlisted_operators(jsonb) is
   'Operators of the project that an operator without a schema could mean.';
-revoke all on function private.unlisted_operators(jsonb) from public;
 
 create function private.named_types(p_names jsonb, p_with_relations boolean)
 returns setof oid
@@ -180,7 +175,6 @@ as $$
 $$;
 comment on function private.named_types(jsonb, boolean) is
   'The types of the project that values of a statement can have: named ones and, if wanted, those of its relations and functions; with all parts of these types.';
-revoke all on function private.named_types(jsonb, boolean) from public;
 
 create function private.unlisted_casts(p_names jsonb)
 returns setof text
@@ -209,7 +203,6 @@ end;
 $$;
 comment on function private.unlisted_casts(jsonb) is
   'Casts of the project that PostgreSQL could apply to values of a statement, also without being asked for.';
-revoke all on function private.unlisted_casts(jsonb) from public;
 
 create function private.makes_values(p_names jsonb)
 returns boolean
@@ -241,7 +234,6 @@ as $$
 $$;
 comment on function private.makes_values(jsonb) is
   'Whether a statement could convert a value to the type of a column without naming it: by functions that make rows or lists, and by polymorphic functions and operators, which give an unknown text the type of another argument. The operators are those of lists and ranges.';
-revoke all on function private.makes_values(jsonb) from public;
 
 create function private.unlisted_checks(p_names jsonb)
 returns setof text
@@ -268,7 +260,6 @@ end;
 $$;
 comment on function private.unlisted_checks(jsonb) is
   'Domains that a statement can convert a value to, whose check calls a function of the project. Rows of a table were checked when they were written, unless the statement makes new ones.';
-revoke all on function private.unlisted_checks(jsonb) from public;
 
 create function private.read_sequences(p_names jsonb)
 returns setof text
@@ -290,7 +281,6 @@ end;
 $$;
 comment on function private.read_sequences(jsonb) is
   'Sequences that a statement reads like tables: last_value tells how many rows others have written, and policies do not limit it.';
-revoke all on function private.read_sequences(jsonb) from public;
 
 create function private.unlisted_calls(p_names jsonb)
 returns setof text
@@ -315,4 +305,3 @@ end;
 $$;
 comment on function private.unlisted_calls(jsonb) is
   'Everything that a statement could run on this server although the SQL policy does not list it. Takes {schemas, opted_in, functions, called, row_attributes, attributes, built_in, operators, types, relations, read, has_texts, makes_rows}. Called by the SQL tools as the functions'' own role.';
-revoke all on function private.unlisted_calls(jsonb) from public;

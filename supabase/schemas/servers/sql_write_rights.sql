@@ -25,7 +25,6 @@ as $$
 $$;
 comment on function private.has_write_policy(oid, text) is
   'Whether row level security could let the calling role insert, update or delete some row of a table.';
-revoke all on function private.has_write_policy(oid, text) from public;
 
 create function private.missing_write_right(p_relation_id oid, p_command text, p_columns jsonb)
 returns text
@@ -79,5 +78,4 @@ as $$
 $$;
 comment on function private.missing_write_right(oid, text, jsonb) is
   'The right that the calling role lacks to insert, update or delete: on the table, a column, the sequence of a default, or a policy; null if it lacks none that is known beforehand. p_columns are the columns that the statement sets, or null if unknown. Called by the SQL tools as the caller.';
-revoke all on function private.missing_write_right(oid, text, jsonb) from public;
 grant execute on function private.has_write_policy(oid, text), private.missing_write_right(oid, text, jsonb) to authenticated;

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(11);
+select plan(12);
 
 select tests.create_agent('writer');
 create function pg_temp.refusal(p_change text) returns text language plpgsql as $$
@@ -28,6 +28,7 @@ select matches(pg_temp.refusal($$reasoning_effort = 'hihg'$$), 'reasoning_effort
 select matches(pg_temp.refusal($$provider_tools = '{web_serch}'$$), 'provider_tools is "web_serch" \| Did you mean "web_search"\?', 'so are the provider''s tools');
 select matches(pg_temp.refusal($$budget = '{"max_step": 3}'$$), 'budget is "max_step" \| Did you mean "max_steps"', 'so are the caps of a budget');
 select matches(pg_temp.refusal($$slug = 'My Writer'$$), 'slug is "My Writer"', 'a slug has its form');
+select matches(pg_temp.refusal($$slug = 'ag-ui'$$), 'slug is "ag-ui", which is a part of an endpoint''s path', 'and is no word of a path');
 update public.agents set is_active = false where slug = 'writer';
 select is_empty($$select from public.operator_configuration_problems where kind = 'agent' and name = 'writer'$$, 'an inactive agent needs no provider');
 select throws_ok(

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(13);
+select plan(16);
 
 select tests.create_user('owner');
 insert into public.webhooks (created_by, name, url, events) values
@@ -35,8 +35,10 @@ select results_eq(
 select is(pg_temp.set_dead_letters(0), 0, 'one check that is not above does not clear it');
 select is(pg_temp.set_dead_letters(2), 0, 'a check above starts the count again');
 select is(pg_temp.set_dead_letters(0), 0, 'so the next one does not clear it either');
+select is((select below_since is not null and cleared_at is null from public.alerts), true, 'but it is known to recover');
 update public.webhook_messages set run_after = now() + interval '1 hour' where type = 'alert.raised';
 select is(pg_temp.set_dead_letters(0), 1, 'the second in a row does');
+select is((select cleared_at = checked_at from public.alerts), true, 'and when it recovered is stored');
 select is((select count(*)::int from public.webhook_messages where run_after is not null), 0,
   'a receiver that was down gets the earlier message now');
 select is(pg_temp.messages(), 'alert.raised alert.cleared', 'each change is one message');
@@ -45,6 +47,7 @@ insert into private.dead_letters (task_id, reason, error) select id, 'attempts_e
 select is(private.check_alerts(), 0, 'an alert is checked once a minute');
 
 select pg_temp.set_dead_letters(2);
+select is((select cleared_at from public.alerts), null, 'until it is raised again');
 update public.alerts set is_active = false;
 select is(pg_temp.messages(), 'alert.raised alert.cleared alert.raised alert.cleared', 'deactivating a raised alert clears it');
 select is(private.check_alerts(), 0, 'an inactive alert is not checked');

@@ -18,10 +18,10 @@ select results_eq(
   $$select is_estimate, output_tokens between 490 and 520, input_tokens > 0 from public.usage_events$$,
   'values (true, true, true)', 'its call is booked, estimated by the time until the worker''s last heartbeat'
 );
-select ok(not (select works_alone from public.tasks), 'the next call runs beside others');
+select ok(not (select runs_exclusively from public.tasks), 'the next call runs beside others');
 select pg_temp.die();
 select private.heartbeat('other', '[]', 30);
-select ok((select works_alone from public.tasks), 'after a second interruption the call runs alone');
+select ok((select runs_exclusively from public.tasks), 'after a second interruption the call runs alone');
 
 create temp table other on commit drop as select tests.create_task() as id;
 select results_eq(
@@ -34,12 +34,12 @@ select results_eq(
   'an idle worker claims it and nothing else'
 );
 select is(
-  (select (context -> 'task' ->> 'works_alone')::boolean from private.task_contexts(array(select task from public.tasks as task where task.id = (select id from made)))), true,
+  (select (context -> 'task' ->> 'runs_exclusively')::boolean from private.task_contexts(array(select task from public.tasks as task where task.id = (select id from made)))), true,
   'the context reports it'
 );
 select is((select deliveries from public.tasks where id = (select id from made)), 3, 'all claims count');
 select private.record_steps((select id from made), tests.epoch_of((select id from made)), 30, '[{"seq": 1, "kind": "model", "state": "done", "output": {}}]');
-select ok(not (select works_alone from public.tasks where id = (select id from made)), 'a completed step ends the restriction');
+select ok(not (select runs_exclusively from public.tasks where id = (select id from made)), 'a completed step ends the restriction');
 select private.yield_task((select id from made), tests.epoch_of((select id from made)));
 select is(
   (select count(*) from private.claim_tasks('busy', 10, 30, p_is_idle => false))::int, 2, 'afterwards any worker can claim it'

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(11);
+select plan(12);
 
 select tests.create_agent('triager');
 insert into public.tools (slug, name, type, config)
@@ -15,12 +15,13 @@ $$;
 select is(pg_temp.problem('agent', 'triager'),
   'tools.crm cannot be called by any user: nobody of the agent''s audience has the scope mcp:crm', 'a scope that nobody has is listed');
 select public.grant_scopes(tests.create_user('ada'), '{mcp:crm}');
+select is(pg_temp.problem('agent', 'triager'), null, 'but not one that all accounts have, whatever the default is');
+select tests.create_user('eve');
 select is(pg_temp.problem('agent', 'triager'),
-  'tools.crm can be called only in jobs of users with the scope mcp:crm (1 now): the default scopes lack it', 'and who has it');
+  'tools.crm cannot be called in jobs of users without the scope mcp:crm (1 now)', 'an account with the default scopes lacks it');
 select public.grant_scopes(null, '{mcp:crm}');
 select is(pg_temp.problem('agent', 'triager'), null, 'nothing, once everyone has it');
-select public.grant_scopes(tests.create_user('eve'), '{}');
-update public.mcp_grants set scopes = '{swarm:run}' where user_id = tests.user_id('eve');
+insert into public.mcp_grants (user_id, scopes) values (tests.user_id('eve'), '{swarm:run}');
 select is(pg_temp.problem('agent', 'triager'),
   'tools.crm cannot be called in jobs of users without the scope mcp:crm (1 now)', 'users with scopes of their own count');
 

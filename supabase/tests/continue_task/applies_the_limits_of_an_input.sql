@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(8);
+select plan(10);
 
 create temp table made on commit drop as select tests.create_task() as ended, tests.create_task() as asking;
 grant select on made to authenticated;
@@ -17,13 +17,15 @@ $$;
 
 select tests.act_as_user('owner');
 select is(pg_temp.continue_with($$to_jsonb(repeat('x', 1048577))$$), 'TASK_INPUT_INVALID', 'more than one mebibyte is refused');
-select is(pg_temp.continue_with($$('{"a":' || repeat('[', 200) || repeat(']', 200) || '}')::jsonb$$), 'TASK_INPUT_INVALID', 'more than 200 levels are refused');
+select is(pg_temp.continue_with($$('{"a":' || repeat('[', 64) || repeat(']', 64) || '}')::jsonb$$), 'TASK_INPUT_INVALID', 'more than 64 levels are refused');
 select is(pg_temp.continue_with($$jsonb_build_object('a', (select jsonb_agg(0) from generate_series(1, 70001)))$$), 'TASK_INPUT_INVALID', 'more values than the reader accepts are refused');
+select is(pg_temp.continue_with($$jsonb_build_object('a', '1e131000'::jsonb)$$), 'TASK_INPUT_INVALID', 'a number that no program can hold is refused');
+select is(pg_temp.continue_with($$jsonb_build_object('a', (select jsonb_agg(1e-100) from generate_series(1, 1001)))$$), 'TASK_INPUT_INVALID', 'thousands of numbers that are long without their exponents are refused');
 select is(pg_temp.answer_with($$to_jsonb(repeat('x', 1048577))$$), 'REVIEW_ANSWER_INVALID', 'an answer has the same limits');
 select is(pg_temp.answer_with($$'{}', repeat('x', 1048577)$$), 'REVIEW_ANSWER_INVALID', 'comments have the same limit');
 select is(pg_temp.continue_with($$jsonb_build_object(
-  'text', repeat('a, "b" \ [{', 60000), 'deep', (repeat('[', 199) || repeat(']', 199))::jsonb,
-  'rows', (select jsonb_agg(0) from generate_series(1, 20000)))$$), 'none', 'a large message within the limits is accepted, whatever its text contains');
+  'text', repeat('a, "b" \ [{', 60000), 'deep', (repeat('[', 63) || repeat(']', 63))::jsonb,
+  'float', 5e-324, 'limit', -1.7e308, 'rows', (select jsonb_agg(0) from generate_series(1, 20000)))$$), 'none', 'a large message within the limits is accepted, whatever its text contains');
 select is(pg_temp.answer_with($$'{"choice": "the second"}', 'Thank you'$$), 'none', 'an answer within the limits is accepted');
 select tests.act_as_nobody();
 select is((select count(*)::int from public.task_steps where kind = 'user'), 1, 'refused messages leave no step');

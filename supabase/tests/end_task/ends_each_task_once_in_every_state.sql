@@ -11,7 +11,7 @@ insert into way (name, prepare, act) values
     $$count(*) from private.finish_tasks(jsonb_build_array(jsonb_build_object('id', $1, 'held_epoch', $2, 'output', 'done')))$$),
   ('failed', default, $$private.fail_task($1, $2, '{"code": "X"}', 'never')$$),
   ('out of attempts', 'max_attempts = 1', $$private.fail_task($1, $2, '{"code": "X"}', 'backoff')$$),
-  ('returned too often', 'deliveries = max_deliveries', $$private.yield_task($1, $2)$$),
+  ('too slow for a whole worker', default, $$private.yield_task($1, $2, '[]', '{"seq": 1, "is_final": true}')$$),
   ('out of deliveries', 'deliveries = max_deliveries, lease_expires_at = lease_expires_at - interval ''1 day''',
     $$private.reconcile()$$),
   ('past its deadline', 'budget = ''{"max_wall_seconds": 1}'', started_at = now() - interval ''1 day''', $$private.reconcile()$$),
@@ -183,7 +183,7 @@ select results_eq(
     order by 1$$,
   array[
     'bury_task', 'cancel_descendants', 'cancel_job', 'cancel_tasks', 'end_expired_task', 'end_overdue_job', 'fail_task',
-    'finish_task', 'finish_undisturbed', 'hold_or_cancel', 'park_task', 'request_review', 'yield_task'
+    'finish_task', 'finish_without_waiters', 'hold_or_cancel', 'park_task', 'request_review', 'yield_task'
   ],
   'no other function ends a task: add a way above for each that does'
 );

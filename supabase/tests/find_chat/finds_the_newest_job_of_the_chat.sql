@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(9);
+select plan(19);
 
 create temp table made on commit drop as select tests.create_task() as id;
 grant select on made to authenticated;
@@ -17,6 +17,7 @@ select is(
   public.find_chat('a chat', true) -> 'messages' -> 1, '{"step": 1, "input": "Again"}'::jsonb,
   'the messages of the user are returned when they are asked for'
 );
+select is(public.find_chat('a chat', true) -> 'has_earlier', 'false'::jsonb, 'without earlier ones');
 select is(
   jsonb_path_query_array(
     public.read_events((select id from made), public.find_chat('a chat') ->> 'cursor'), '$.events[*].type'),
@@ -46,6 +47,41 @@ select is(
   public.find_chat('a chat', true) #>> '{messages,1,answer}', 'Hello', 'also after retention has deleted its events'
 );
 select tests.act_as_nobody();
+
+insert into public.task_steps (task_id, seq, kind, state, input, output, epoch, started_at, ended_at)
+select made.id, n, 'user', 'done', to_jsonb('message ' || n), '{}', 0, now(), now()
+from made, generate_series(1001, 1300) as n;
+select tests.act_as_user('owner');
+select is(jsonb_array_length(public.find_chat('a chat', true) -> 'messages'), 200, 'a long chat has its newest 200 messages');
+select is(public.find_chat('a chat', true) #>> '{messages,199,input}', 'message 1300', 'up to the last one');
+select is(public.find_chat('a chat', true) -> 'has_earlier', 'true'::jsonb, 'and says that there are earlier ones');
+select tests.act_as_nobody();
+update public.task_steps set input = to_jsonb(repeat('x', 900000)) where task_id = (select id from made) and seq > 1290;
+select tests.act_as_user('owner');
+create function pg_temp.parts_read() returns bigint language sql as $$
+  select sum(idx_tup_fetch)::bigint from pg_stat_xact_all_tables where schemaname = 'pg_toast'
+$$;
+create temp table read on commit drop as select pg_temp.parts_read() as before, 0::bigint as by_chat, 0::bigint as by_all;
+select is(jsonb_array_length(public.find_chat('a chat', true) -> 'messages'), 2, 'and at most two mebibytes of them');
+update pg_temp.read set by_chat = pg_temp.parts_read() - before;
+select tests.act_as_nobody();
+select isnt(sum(octet_length(input::text)), null, 'the last ten are read')
+from public.task_steps where task_id = (select id from made) and seq > 1290;
+update pg_temp.read set by_all = pg_temp.parts_read() - before - by_chat;
+select cmp_ok(by_chat * 2, '<', by_all, 'for which those before are not read') from pg_temp.read;
+select tests.act_as_user('owner');
+select is(public.find_chat('a chat', true) -> 'has_earlier', 'true'::jsonb, 'and says that there are earlier ones');
+select is(public.find_chat('a chat', true) -> 'messages_cursor', 'null'::jsonb, 'a message without an event has no cursor');
+select tests.act_as_nobody();
+delete from public.task_steps where task_id = (select id from made) and seq > 1000;
+insert into public.task_steps (task_id, seq, kind, state, input, output, epoch, started_at, ended_at)
+select made.id, 1000 + n, case n % 2 when 0 then 'user' else 'model' end, 'done', case n % 2 when 0 then '"Go on"'::jsonb end,
+  case n % 2 when 0 then '{}' else jsonb_build_object('text', repeat('x', 900000), 'tool_calls', '[]'::jsonb) end, 0, now(), now()
+from made, generate_series(0, 9) as n;
+select tests.act_as_user('owner');
+select is(jsonb_array_length(public.find_chat('a chat', true) -> 'messages'), 2, 'the text of answers counts');
+select tests.act_as_nobody();
+delete from public.task_steps where task_id = (select id from made) and seq >= 1000;
 
 -- Longer than an index takes, and it cannot be compressed.
 create temp table long_id on commit drop as

@@ -7,7 +7,7 @@ values (tests.create_provider('test'), 'priced', 1000000, 100000, 4000000);
 create temp table made on commit drop as
 select place, tests.create_task() as id from generate_series(1, 3) as place;
 select tests.claim(id) from made;
-update public.tasks set deliveries = 3, works_alone = true from made where tasks.id = made.id and place = 1;
+update public.tasks set deliveries = 3, runs_exclusively = true from made where tasks.id = made.id and place = 1;
 -- The third has two model calls in one checkpoint, of which one has no price, and an earlier result.
 select private.record_steps(id, tests.epoch_of(id), 30, jsonb_build_array(jsonb_build_object(
   'seq', 1, 'kind', 'model', 'state', 'done', 'output', '{"text": "early"}'::jsonb)))
@@ -59,7 +59,7 @@ select results_eq(
   $$values ('{"step_seq": 1}'::jsonb), ('{"step_seq": 1}')$$, 'an output that is the last answer is stored once'
 );
 select results_eq(
-  'select deliveries, works_alone from tasks join made using (id) where place < 3 order by place', 'values (1, false), (1, false)',
+  'select deliveries, runs_exclusively from tasks join made using (id) where place < 3 order by place', 'values (1, false), (1, false)',
   'a step that ended shows that earlier deliveries were no crash loop'
 );
 select results_eq(

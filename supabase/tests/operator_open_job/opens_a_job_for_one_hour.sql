@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(20);
+select plan(26);
 select tests.create_user(name) from unnest(array['operator', 'colleague', 'stranger']) as name;
 select public.grant_scopes(tests.user_id(name), '{swarm:operate}') from unnest(array['operator', 'colleague']) as name;
 insert into public.mcp_grants (user_id, client_id, scopes) values (tests.user_id('operator'), 'an-app', '{swarm:operate}');
@@ -32,7 +32,7 @@ select is(
   tests.code_of(format('select public.operator_open_job(%L, %L)', (select id from made), reason)), 'REASON_INVALID',
   'a reason of ' || coalesce(length(reason), 0) || ' characters is refused'
 )
-from unnest(array[null, '', E' \n ', repeat('x', 2001)]) as reason;
+from unnest(array[null, '', E' \n ', repeat('x', 2001), repeat(U&'\200B', 20), U&'\2800\3164\FEFF', U&'\202E \00A0\00AD', E'\U000E0041\u2060\u0001']) as reason;
 select is(
   tests.code_of(format('select public.operator_open_job(%L, %L)', gen_random_uuid(), 'why')), 'TASK_NOT_FOUND',
   'an unknown job cannot be opened'
@@ -72,5 +72,8 @@ select is(
 );
 select tests.act_as_nobody();
 
+select tests.act_as_nobody();
+select is(private.given_reason('open it', reason), 'Wegen ' || U&'\0645\200C\0645', 'a reason keeps its letters and joiners')
+from unnest(array['Wegen ' || U&'\0645\200C\0645', U&'\200B\202E' || 'Wegen ' || U&'\0645\200C\0645\200B']) as reason;
 select * from finish();
 rollback;

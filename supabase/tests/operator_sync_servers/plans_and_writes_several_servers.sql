@@ -1,8 +1,8 @@
 begin;
 set local search_path = public, extensions;
-select plan(20);
-select tests.create_user(name) from unnest(array['holder', 'looker']) as name;
-select public.grant_scopes(tests.user_id('holder'), '{swarm:operate, swarm:configure}');
+select plan(24);
+select tests.create_user(name) from unnest(array['holder', 'looker', 'other']) as name;
+select public.grant_scopes(tests.user_id(name), '{swarm:operate, swarm:configure}') from unnest(array['holder', 'other']) as name;
 select public.grant_scopes(tests.user_id('looker'), '{swarm:operate}');
 insert into public.tools (name, slug, type, config, source) values
   ('Gone', 'gone', 'mcp_server', '{"mcp_url": "https://gone.test/mcp"}', 'yaml'),
@@ -75,5 +75,23 @@ select is(pg_temp.changes(public.operator_sync_servers(
 
 select tests.act_as_nobody();
 select is(private.secret_value('supaswarm/mcp/files/token'), 'a-key', 'the secret is in Vault');
+
+-- A secret that is given with the server that sends it.
+create function pg_temp.key(p_slug text) returns text language sql as $$
+  select private.resolve_tool_secret(id, null) from public.tools where slug = p_slug
+$$;
+create table pg_temp.team as select '{"team": {"config": {"mcp_url": "https://team.test"},
+  "credential": {"secret": "TEAM_KEY", "type": "api_key"}}}'::jsonb as servers;
+grant select on pg_temp.team to authenticated;
+select is(pg_temp.key('files'), 'a-key', 'and the server has it');
+select tests.act_as_user('holder');
+select lives_ok($$select public.operator_sync_servers(servers, p_secrets => '{"TEAM_KEY": "of the holder"}',
+    p_state => public.operator_sync_servers(servers, p_is_dry_run => true) ->> 'state') from pg_temp.team$$, 'a server of the settings is added with its key');
+select tests.act_as_nobody();
+select is(pg_temp.key('team'), 'of the holder', 'which it has');
+select tests.act_as_user('other');
+select public.operator_set_secret('TEAM_KEY', 'of the other');
+select tests.act_as_nobody();
+select is(pg_temp.key('team'), 'of the other', 'and the value with which another person rotates it');
 select * from finish();
 rollback;

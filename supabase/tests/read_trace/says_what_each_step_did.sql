@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(6);
+select plan(7);
 create temp table job on commit drop as select tests.create_task() as id;
 grant select on job to authenticated;
 select private.record_steps(id, tests.claim(id), 30, '[
@@ -47,5 +47,11 @@ select is(
   private.step_summary(step), left('query: ' || repeat('word ', 100), 200),
   'a call has the beginning of its arguments, texts first'
 ) from public.task_steps as step where seq = 2 and task_id = (select id from job);
+update public.task_steps set output = output || '{"finish_reason": "length"}'
+where seq = 1 and task_id = (select id from job);
+select tests.act_as_user('owner');
+select is(error_code, 'MODEL_OUTPUT_CUT', 'an answer that was cut has a code')
+from public.read_trace((select id from job)) where seq = 1;
+select tests.act_as_nobody();
 select * from finish();
 rollback;

@@ -11,7 +11,7 @@ select is_empty(
     join pg_depend as used on used.objid = index.oid and used.refobjid = indrelid and used.classid = 'pg_class'::regclass
     join pg_attribute on attrelid = indrelid and attnum = used.refobjsubid
     where attname in (
-      'lease_expires_at', 'deliveries', 'works_alone', 'attempts', 'updated_at',
+      'lease_expires_at', 'deliveries', 'runs_exclusively', 'attempts', 'updated_at',
       'input_tokens', 'output_tokens', 'cost_micro_usd', 'warnings', 'intermediate_data'
     )$$,
   'what heartbeats and checkpoints write is in no index'

@@ -19,11 +19,11 @@ select is(
   (select payload -> 'usage' ->> 'is_estimate' from public.task_events where type = 'model.interrupted'), 'true', 'the trace marks the usage as an estimate'
 );
 select is((select interruptions from public.task_steps), 1, 'the step counts the interruption');
-select ok(not (select works_alone from public.tasks), 'the next call may run beside others');
+select ok(not (select runs_exclusively from public.tasks), 'the next call may run beside others');
 
 select tests.claim((select id from made), 'w2');
 select private.yield_task((select id from made), tests.epoch_of((select id from made)), '[]', '{"seq": 1, "input_tokens": 1, "output_tokens": 1, "is_final": false}');
-select ok((select works_alone from public.tasks), 'after a second interruption, the call runs without other tasks');
+select ok((select runs_exclusively from public.tasks), 'after a second interruption, the call runs without other tasks');
 
 select * from finish();
 rollback;

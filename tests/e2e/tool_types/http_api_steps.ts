@@ -58,6 +58,27 @@ export async function httpApiSteps(t: Deno.TestContext, stage: ToolStage): Promi
     },
   );
 
+  await t.step("http_api: a tool for everyone needs no grant, and any other does", async () => {
+    await using api = await setUp("open", () => Response.json({ found: "tea" }));
+    const run = () =>
+      runJob(stage, {
+        tools: [{ id: api.id }],
+        turns: [call("open__open", { item: "tea" }), completeWithResults],
+        isGranted: false,
+      });
+    await sql`update public.tools set audience = 'everyone' where id = ${api.id}::uuid`;
+
+    const allowed = await run();
+    await sql`update public.tools set audience = 'granted' where id = ${api.id}::uuid`;
+    const refused = await run();
+
+    assert.match(JSON.stringify(allowed.task.output), /tea/);
+    assert.equal(refused.calls[0]?.output.error_code, "INSUFFICIENT_SCOPE");
+    const [row] = await sql`select warnings from public.tasks where id = ${refused.task.id}::uuid`;
+    assert.match(JSON.stringify(row?.warnings), /scope mcp:open; audience: everyone in the tool/);
+    assert.equal(api.server.seen.length, 1);
+  });
+
   await t.step("http_api: a lost answer of a POST asks a person without a repeat", async () => {
     await using api = await setUp("order", () => brokenAnswer());
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { untilListed } from "../../../scripts/demo/until_listed.ts";
 import { brokenAnswer } from "../../gateway/tools/http_fixture.ts";
 import { type McpFixtureOptions, startMcpServer } from "../../gateway/tools/mcp_fixture.ts";
 import { addTool } from "../operator.ts";
@@ -27,6 +28,7 @@ export async function mcpServerSteps(t: Deno.TestContext, stage: ToolStage): Pro
       config: { mcp_url: server.url, auth: { in: "header", name: "X-Key" } },
       secret: { name: `KEY_${slug}`, value: secret },
     });
+    await untilListed(stage.platform.stack, slug);
     return { server, id, [Symbol.asyncDispose]: () => server.stop() };
   }
 

@@ -26,6 +26,8 @@ export interface ToolStage {
 export interface ToolJob {
   readonly tools: readonly ToolGrant[];
   readonly turns: readonly [Turn, ...Turn[]];
+  /** Whether everyone is granted the scopes of the tools. @default true */
+  readonly isGranted?: boolean;
   /** The owner of the task. @default "user" */
   readonly as?: "user" | "service";
 }
@@ -80,12 +82,12 @@ export async function runLostWrite(
 
 async function startJob(
   { platform, user }: ToolStage,
-  { tools, turns, as = "user" }: ToolJob,
+  { tools, turns, as = "user", isGranted = true }: ToolJob,
 ): Promise<string> {
   const { stack, sql, project } = platform;
   const slug = `agent-${crypto.randomUUID().slice(0, 8)}`;
   await addAgent(sql, { slug, tools });
-  await grantToEveryone(sql, tools.map(({ id }) => id));
+  if (isGranted) await grantToEveryone(sql, tools.map(({ id }) => id));
   stack.models.addAgent(scriptTurns(slug, ...turns));
   const headers = as === "user" ? userHeaders(project, user) : { apikey: stack.secretKey };
   return created(

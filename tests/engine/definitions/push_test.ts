@@ -150,6 +150,10 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
       });
       assert.match(
         pushed.stdout,
+        /^created {4}tool push-crm\n {11}sends the secret PUSH_CRM_KEY to crm\.example\.com$/m,
+      );
+      assert.match(
+        pushed.stdout,
         /^warning {4}tool push-crm: .*"PUSH_CRM_KEY", but Vault has no secret/m,
       );
       assert.match(
@@ -189,6 +193,49 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
     assert.match(pruning.stderr, /Cannot push with --prune and names/);
     await folder.write({ "push-helper.md": HELPER, "tools/push-crm.yaml": CRM });
     await folder.push();
+  });
+
+  await t.step("a tool for everyone needs no grant, which the push shows", async () => {
+    const [user] = await sql<{ id: string }[]>`
+      insert into auth.users (id, email, aud, role)
+      values (gen_random_uuid(), 'push-user@example.test', 'authenticated', 'authenticated')
+      returning id`;
+    const scopes = async () => {
+      const [row] = await sql<{ scopes: string[] }[]>`
+        select private.granted_scopes(${user?.id ?? ""}::uuid, null) as scopes`;
+      return row?.scopes ?? [];
+    };
+    assert.ok(!(await scopes()).includes("mcp:push-crm"));
+    await folder.write({ "tools/push-crm.yaml": `audience: everyone\n${CRM}` });
+
+    const dry = await folder.push("--dry-run");
+    const { stdout } = await folder.push();
+
+    const granted = /^ {11}grants mcp:push-crm to everyone who may run jobs$/m;
+    assert.match(dry.stdout, granted);
+    assert.match(stdout, granted);
+    assert.doesNotMatch(stdout, /^warning .*mcp:push-crm/m);
+    assert.ok((await scopes()).includes("mcp:push-crm"));
+    assert.match((await folder.pull("push-crm")).stdout, /^unchanged {2}tools\/push-crm\.yaml$/m);
+
+    await folder.write({ "tools/push-crm.yaml": CRM });
+    const withdrawn = await folder.push();
+
+    assert.match(withdrawn.stdout, /^ {11}withdraws mcp:push-crm from everyone without a grant$/m);
+    assert.match(withdrawn.stdout, /^warning .*scope mcp:push-crm.*audience: everyone/m);
+    assert.ok(!(await scopes()).includes("mcp:push-crm"));
+  });
+
+  await t.step("a tool that sends its secret to a new host has a warning", async () => {
+    await folder.write({ "tools/push-crm.yaml": CRM.replace("crm.example", "new.example") });
+
+    const { stdout } = await folder.push("--dry-run");
+
+    assert.match(
+      stdout,
+      /^warning {4}tool push-crm: config\.url sends the secret PUSH_CRM_KEY to new\.example\.com; before, to crm\.example\.com/m,
+    );
+    await folder.write({ "tools/push-crm.yaml": CRM });
   });
 
   await t.step("a change is shown as a difference of the file, with who is affected", async () => {
@@ -270,7 +317,7 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
       assert.equal(failed.code, 1);
       assert.match(
         failed.stderr,
-        /Cannot save the agent "push-second": there is no tool "push-crn"\. Did you mean "push-crm"/,
+        /Cannot save the agent "push-second": there is no tool "push-crn" .*\nDid you mean "push-crm"/,
       );
       const [row] = await sql`select description from public.tools where slug = 'push-crm'`;
       assert.equal(row?.description, "Lists customers.");

@@ -156,13 +156,30 @@ Deno.test("people with the scope swarm:configure change definitions over the API
 
   await t.step("a definition of another form is refused, not read as one of defaults", async () => {
     for (
-      const bad of ["text", [], 7, true, { ...first, tools: "web" }, { ...first, max_turns: 1e12 }]
+      const bad of [
+        ...["text", [], 7, true],
+        ...[{ ...first, tools: "web" }, { ...first, max_turns: 1e12 }],
+        ...[{ ...first, max_continuations: 21 }, { ...first, max_continuations: -1 }],
+      ]
     ) {
       const { error } = await save({ ...key, p_definition: bad, p_base: first });
       assert.equal(error?.details, "DEFINITION_INVALID", JSON.stringify(bad));
     }
     assert.deepEqual((await read(agent.kind, agent.slug))?.definition, first);
   });
+
+  await t.step(
+    "how often an agent continues a cut answer is kept unless it is the default",
+    async () => {
+      const never = { ...first, max_continuations: 0 };
+      const { error } = await save({ ...key, p_definition: never, p_base: first });
+      assert.equal(error, null);
+      assert.deepEqual((await read(agent.kind, agent.slug))?.definition, never);
+      const usual = { ...first, max_continuations: 3 };
+      await save({ ...key, p_definition: usual, p_base: never });
+      assert.deepEqual((await read(agent.kind, agent.slug))?.definition, first);
+    },
+  );
 
   await t.step("a part of an agent that is not valid is the one that the error names", async () => {
     const guardrails = [{ stage: "lunch", tool: "saved-echo", tool_name: "check" }];
@@ -229,6 +246,8 @@ Deno.test("people with the scope swarm:configure change definitions over the API
       "definition.saved saved-writer",
       "definition.saved saved-writer",
       "definition.saved saved-skill",
+      "definition.saved saved-writer",
+      "definition.saved saved-writer",
       "definition.removed saved-writer",
     ]);
     await sql`delete from public.skills where skill_id = 'saved-skill'`;

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { loadYaml } from "../../../scripts/deps.ts";
+import { yamlParser } from "../../../scripts/yaml/parse_yaml.ts";
 import { importSkills } from "../../../scripts/skills/import_skills.ts";
 import { Swarm } from "../worker/swarm_fixture.ts";
 
-const { parse } = await loadYaml();
+const parseYaml = yamlParser(await loadYaml());
 
 Deno.test("skills are imported into the registry", async (t) => {
   const swarm = await Swarm.open();
@@ -14,7 +15,7 @@ Deno.test("skills are imported into the registry", async (t) => {
         path,
         bytes: new TextEncoder().encode(text),
       })),
-      (text) => parse(text),
+      parseYaml,
     );
   const skill = (body: string) => `---\nname: tides\ndescription: Reads tide tables\n---\n${body}`;
 
@@ -25,8 +26,8 @@ Deno.test("skills are imported into the registry", async (t) => {
       const first = await imports(files);
       const second = await imports(files);
 
-      assert.equal(first[0]?.change, "created");
-      assert.equal(second[0]?.change, "unchanged");
+      assert.equal(first.skills[0]?.change, "created");
+      assert.equal(second.skills[0]?.change, "unchanged");
       const [row] = await swarm.sql`
         select name, description, version, instructions, resources
         from public.skills where skill_id = 'tides'`;
@@ -40,23 +41,40 @@ Deno.test("skills are imported into the registry", async (t) => {
     });
 
     await t.step("a changed skill is updated, and the changed fields are named", async () => {
-      const [updated] = await imports({ "SKILL.md": skill("Look twice."), "a.md": "1" });
+      const { skills: [updated] } = await imports({
+        "SKILL.md": skill("Look twice."),
+        "a.md": "1",
+      });
 
       assert.equal(updated?.change, "updated");
       assert.deepEqual([...updated?.changedFields ?? []].sort(), ["instructions", "resources"]);
     });
 
-    await t.step("one invalid skill keeps out all others", async () => {
-      const files = {
-        "good/SKILL.md": "---\nname: good\ndescription: d\n---\n",
-        "bad/SKILL.md": "---\nname: bad\n---\n",
-      };
+    await t.step(
+      "one invalid skill is named with its place, and does not stop the others",
+      async () => {
+        const { skills, refused, warnings } = await imports({
+          "good/SKILL.md": "---\nname: good\ndescription: d\n---\n",
+          "deep/bad/SKILL.md": "---\nname: bad\ndescription:\n---\n",
+          "twice/SKILL.md": "---\nname: Good\ndescription: d\n---\n",
+          "plain/SKILL.md": "---\nname: plain\ndescription: Make pages: ready\n---\n",
+        });
 
-      await assert.rejects(imports(files), { code: "SKILL_INVALID" });
-
-      const rows = await swarm.sql`select from public.skills where skill_id = 'good'`;
-      assert.equal(rows.length, 0);
-    });
+        assert.deepEqual(skills.map(({ skillId }) => skillId), ["good", "plain"]);
+        assert.deepEqual(refused.map(({ path, line, message }) => ({ path, line, message })), [{
+          path: "deep/bad/SKILL.md",
+          line: 3,
+          message: "its front matter is invalid: description: it is required but missing",
+        }]);
+        assert.deepEqual(warnings.map(({ path, line }) => `${path}:${line}`), [
+          "plain/SKILL.md:3",
+          "twice/SKILL.md:1",
+        ]);
+        const [row] = await swarm.sql`
+        select description from public.skills where skill_id = 'plain'`;
+        assert.equal(row?.description, "Make pages: ready");
+      },
+    );
   } finally {
     await swarm.close();
   }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { loadYaml } from "../../../scripts/deps.ts";
+import { yamlParser } from "../../../scripts/yaml/parse_yaml.ts";
 import { readSkillFiles } from "../../../scripts/skills/read_skill_files.ts";
 import { readTarGz } from "../../../scripts/skills/read_tar.ts";
 import { readZip } from "../../../scripts/skills/read_zip.ts";
@@ -11,10 +12,10 @@ import { resolvePackagesWithSkills } from "../../deps.ts";
 import { tarGzOf, zipOf } from "./skill_archives.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../fixtures/skills", import.meta.url));
-const { parse } = await loadYaml();
+const parseYaml = yamlParser(await loadYaml());
 
 const skillsOf = (files: readonly SkillFile[]): ParsedSkill[] =>
-  findSkills(files).map((folder) => parseSkill(folder.files, (text) => parse(text)));
+  findSkills(files).map((folder) => parseSkill(folder.files, parseYaml));
 
 async function fixture(name: string): Promise<ParsedSkill[]> {
   return skillsOf(await readSkillFiles(`${FIXTURES}/${name}`));
@@ -87,8 +88,8 @@ Deno.test("an invalid SKILL.md is refused with the reason", () => {
     ["# No front matter", /has no front matter/],
     ["---\nname: a\n---\n", /description/],
     ["---\ndescription: b\n---\n", /name/],
-    ["---\nname: [a\n---\n", /not YAML/],
-    ["---\nname: a: b: c\ndescription: d\n---\n", /not YAML/],
+    ["---\nName a\n", /SKILL\.md:1: it has no front matter/],
+    [`---\nname: a\ndescription: b\nx: ${'"'.repeat(70_000)}\n---\n`, /longer than 65536/],
     ["---\n- a\n---\n", /is invalid/],
     [`---\nname: ${"x".repeat(65)}\ndescription: b\n---\n`, /64/],
     ["---\nname: '!!'\ndescription: b\n---\n", /no letter or digit/],
@@ -158,4 +159,17 @@ Deno.test("a damaged archive is refused, whatever its kind", async () => {
   await assert.rejects(readZip(zip), { code: "SKILL_INVALID" });
   await assert.rejects(readTarGz(tar), { code: "SKILL_INVALID" });
   await assert.rejects(readTarGz(new TextEncoder().encode("nonsense")), { code: "SKILL_INVALID" });
+});
+
+Deno.test("an archive that unpacks to far too much is refused before it is unpacked", async () => {
+  const megabyte = new Uint8Array(1_048_576);
+  const zeros = ReadableStream.from(Array.from({ length: 800 }, () => megabyte));
+  const packed = zeros.pipeThrough(new CompressionStream("gzip"));
+  const bomb = new Uint8Array(await new Response(packed).arrayBuffer());
+  const before = Deno.memoryUsage().rss;
+
+  await assert.rejects(readTarGz(bomb), { code: "SKILL_INVALID", message: /too large/ });
+
+  const megabytes = (Deno.memoryUsage().rss - before) / 1_048_576;
+  assert.ok(megabytes < 300, `${megabytes} MB`);
 });

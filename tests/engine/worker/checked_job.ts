@@ -52,7 +52,7 @@ function nextTurn({ prompt }: TaskModelCall): { readonly what: string; readonly 
 export async function prepareChecks(sql: Sql): Promise<void> {
   await sql`
     insert into public.model_windows (provider_id, model_prefix, window_tokens)
-    values (null, 'script', 5500)`;
+    values (null, 'script', 4600)`;
   await addGuardrails(sql);
 }
 

@@ -146,8 +146,6 @@ Deno.test("a follow-up after a thousand steps has all of them", async () => {
 
   await swarm.sql`select public.continue_task(${taskId}::uuid, '"Which needle was it?"')`;
   const worker = swarm.startWorker({
-    // The database runs in this process, and reads a thousand steps.
-    isCpuLimited: false,
     model: reader(WINDOW_TOKENS, seen),
   });
   const { output } = await swarm.until(taskId, "completed");

@@ -10,7 +10,11 @@ import {
 } from "../../../shared/engine/agent/step_result.ts";
 import { type Review, type Step, taskContext } from "../../../shared/engine/agent/task_context.ts";
 import type { ModelToolCall } from "../../../shared/models/llm/model_port.ts";
-import type { JsonObject, JsonValue } from "../../../shared/platform/values/json.ts";
+import {
+  asJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "../../../shared/platform/values/json.ts";
 import { modelInputOf } from "../../../shared/engine/worker/run_model_call.ts";
 
 /** Makes the choices of a random task. */
@@ -60,12 +64,13 @@ export function randomState({ pick, chance }: Choices): AgentState {
     providerRules: pick([{}, { web_search: ["always"] }]),
     ...(chance(60) ? { outputSchema: RESULT_SCHEMA } : {}),
     ...(chance(30) ? { maxTurns: pick([5, 12, 30]) } : {}),
+    maxContinuations: pick([0, 2, 3]),
   });
 }
 
 /**
  * Carries decisions out as a worker would, with random answers of the model and the tools. Workers
- * die, calls fail, and the user continues the task whenever it has ended.
+ * die, calls fail, and the user continues or retries the task whenever it has ended.
  */
 export class RandomTask {
   readonly rows = new Map<number, StepRow>();
@@ -76,6 +81,10 @@ export class RandomTask {
   readonly #endsPercent: number;
   #isTaken = false;
   #isConfused = false;
+  #isCut = false;
+  /** Every tool fails with the same error, and the model repeats its calls. */
+  #stuckWith: string | null = null;
+  #lastCalls: readonly ModelToolCall[] = [];
 
   constructor(choices: Choices) {
     this.#choices = choices;
@@ -149,7 +158,8 @@ export class RandomTask {
         return;
       }
       case "fail":
-        this.#continue();
+        if (chance(50)) this.#retry();
+        else this.#continue();
     }
   }
 
@@ -164,16 +174,26 @@ export class RandomTask {
     const isPlain = chance(this.#endsPercent);
     // Turns without a valid call come in rows.
     this.#isConfused = chance(this.#isConfused ? 60 : 10);
-    const calls = isPlain ? [] : pick([[1], [1], [1, 2]]).map(() => this.#call());
+    if (!chance(this.#stuckWith === null ? 90 : 10)) this.#stuckWith ??= this.#text();
+    else this.#stuckWith = null;
+    const isRepeated = this.#stuckWith !== null && this.#lastCalls.length > 0;
+    const calls = isPlain
+      ? []
+      : isRepeated
+      ? this.#lastCalls
+      : pick([[1], [1], [1, 2]]).map(() => this.#call());
+    this.#lastCalls = calls;
     const text = isPlain ? pick(["", "Done", '{"ok": true}', this.#text()]) : "";
-    this.#end(intent, { state: "done", output: this.#answer(calls, text) });
+    // Turns that are cut come in rows, too.
+    this.#isCut = chance(this.#isCut ? 50 : 8);
+    this.#end(intent, { state: "done", output: this.#answer(calls, text, this.#isCut) });
   }
 
-  #answer(calls: readonly ModelToolCall[], text: string): JsonObject {
+  #answer(calls: readonly ModelToolCall[], text: string, isCut = false): JsonObject {
     return {
       text,
       tool_calls: calls.map((made) => ({ ...made })),
-      finish_reason: calls.length === 0 ? "stop" : "tool_calls",
+      finish_reason: isCut ? "length" : calls.length === 0 ? "stop" : "tool_calls",
       ...(this.#choices.chance(3)
         ? { provider_tool_calls: [{ name: "web_search", input: { query: "news" }, output: "" }] }
         : {}),
@@ -215,6 +235,9 @@ export class RandomTask {
           0,
         );
       case "tool":
+        if (this.#stuckWith !== null) {
+          return errorResult("TOOL_FAILED", this.#stuckWith, { execution_id: "e" });
+        }
         return chance(25)
           ? errorResult("TOOL_FAILED", this.#text(), { execution_id: "e" })
           : textResult(this.#text(), { execution_id: "e" });
@@ -255,6 +278,16 @@ export class RandomTask {
       answered_at: "2026-01-01T00:00:00Z",
       is_spent: false,
     });
+  }
+
+  /** What `private.ask_again()` does. */
+  #retry(): void {
+    const isAnswer = ({ kind, state, input }: StepRow) =>
+      kind === "model" && state === "done" && asJsonObject(input).summarizes_through === undefined;
+    const last = [...this.rows.values()].sort((a, b) => a.seq - b.seq)
+      .findLast((row) => row.kind === "user" || isAnswer(row));
+    if (last?.kind !== "model") return this.#continue();
+    this.rows.set(last.seq, { ...last, input: { ...asJsonObject(last.input), retried: true } });
   }
 
   /** The next message of the user. */

@@ -175,11 +175,14 @@ Deno.test("a worker runs tasks to their end", async (t) => {
 
     await t.step("subtasks run in parallel and their results arrive in call order", async () => {
       let results: readonly string[] = [];
+      const isParked = Promise.withResolvers<void>();
       const isFastRead = Promise.withResolvers<void>();
       const worker = swarm.startWorker({
         model: async (call) => {
           if (call.context.agent?.slug === "test-reader") {
             const { input } = call.context.task;
+            // Otherwise all of them may end before the parent waits for them.
+            await isParked.promise;
             if (input === "bad") throw new SwarmError("MODEL_REQUEST_INVALID", "no");
             if (input === "fast") isFastRead.resolve();
             await isFastRead.promise;
@@ -199,6 +202,8 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       });
 
       const taskId = await swarm.createTask();
+      await swarm.until(taskId, "pending_subtask");
+      isParked.resolve();
       await swarm.until(taskId, "completed");
 
       assert.match(results[0] ?? "", /read slow/);
@@ -309,7 +314,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
 
       await swarm.until(await swarm.createTask(), "completed");
 
-      assert.match(result, /"bytes": 80000/);
+      assert.match(result, /"bytes":80000/);
       assert.match(result, /_output\.txt/);
       assert.ok(result.length < 20_000);
       assert.equal(worker.artifacts[0]?.body, output);

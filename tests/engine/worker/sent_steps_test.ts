@@ -30,8 +30,8 @@ Deno.test("decide() reads the same from the steps that a claim sends as from all
         assert.deepEqual(decide(claim.stateOf(state)), decision);
       }
       if (!task.carryOut(decision)) return;
-      // A message only ever continues a task that no worker holds.
-      const isContinued = task.steps.at(-1)?.kind === "user";
+      // A message or a retry only ever continues a task that no worker holds.
+      const isContinued = decision.kind === "fail" || task.steps.at(-1)?.kind === "user";
       if (
         decision.kind === "summarize" || (claim !== null && (isContinued || choices.chance(20)))
       ) {

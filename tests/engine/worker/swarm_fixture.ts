@@ -12,8 +12,9 @@ import type {
 } from "../../../shared/gateway/tool_contracts/tool_call.ts";
 import type { ToolGateway } from "../../../shared/gateway/tool_contracts/tool_gateway.ts";
 import type { Artifact } from "../../../shared/engine/worker/artifact_storage.ts";
-import { isolateClock } from "../../../shared/platform/isolate/clock.ts";
+import { hostedCpuLimits } from "../../e2e/hosted_cpu_limits.ts";
 import { createCpuMeter } from "../../../shared/platform/isolate/cpu_meter.ts";
+import { isolateClock } from "../../../shared/platform/isolate/clock.ts";
 import { createLifetime } from "../../../shared/platform/isolate/lifetime.ts";
 import { createSqlTaskStore } from "../../../shared/engine/worker/sql_task_store.ts";
 import type { TaskModelCall, TaskPorts } from "../../../shared/engine/worker/task_ports.ts";
@@ -32,6 +33,12 @@ export type ModelScript = (call: TaskModelCall) => Promise<ModelTurn> | ModelTur
 export interface ModelTurn {
   readonly text?: string;
   readonly calls?: readonly ScriptedCall[];
+  /** The output limit at which the answer was cut. @default none: it is whole */
+  readonly cutAtTokens?: number;
+  /** What of the answer could not be read. */
+  readonly unread?: readonly string[];
+  /** @default false */
+  readonly isRefused?: boolean;
 }
 
 /** A tool call of a scripted model. */
@@ -60,7 +67,7 @@ export interface WorkerParts {
   readonly telemetry?: Pick<Telemetry, "isOn" | "add">;
   readonly store?: (store: TaskStore) => TaskStore;
   readonly wallClockSeconds?: number;
-  /** Whether the CPU limits of a first deployment apply. @default true */
+  /** Whether the CPU limits of a first deployment apply, on this machine. @default true */
   readonly isCpuLimited?: boolean;
   readonly leaseSeconds?: number;
   readonly heartbeatSeconds?: number;
@@ -297,7 +304,7 @@ export class Swarm {
         parts.wallClockSeconds ?? 3_600,
         parts.isCpuLimited === false
           ? undefined
-          : { softMs: 1_000, hardMs: 2_000, meter: createCpuMeter() },
+          : { ...hostedCpuLimits(), meter: createCpuMeter() },
       ),
       ...definedOnly({ listen: parts.listen }),
     });
@@ -353,7 +360,7 @@ export function turnNumber({ prompt }: TaskModelCall): number {
   return prompt.messages.filter(({ role }) => role === "assistant").length;
 }
 
-function toAnswer({ text = "", calls = [] }: ModelTurn) {
+function toAnswer({ text = "", calls = [], cutAtTokens, unread, isRefused = false }: ModelTurn) {
   const answer: ModelAnswer = {
     text,
     tool_calls: calls.map((call, index) => ({
@@ -361,7 +368,10 @@ function toAnswer({ text = "", calls = [] }: ModelTurn) {
       name: call.name,
       arguments: call.arguments,
     })),
-    finish_reason: calls.length > 0 ? "tool_calls" : "stop",
+    ...unread === undefined ? {} : { unread: [...unread] },
+    ...cutAtTokens === undefined
+      ? { finish_reason: isRefused ? "refused" : calls.length > 0 ? "tool_calls" : "stop" }
+      : { finish_reason: "length", cut_at_tokens: cutAtTokens },
   };
   const usage = {
     provider_id: null,

@@ -80,7 +80,6 @@ export class ChaosDatabase implements AsyncDisposable {
     const port = Number(new URL(this.url).port);
     Deno.kill(this.#cluster.pid, "SIGQUIT");
     await waitFor(() => Deno.stat(pidFile).then(() => false, () => true), {
-      timeoutMs: 20_000,
       what: "Postgres to shut down",
     });
     this.#deadlocks += await this.#deadlocksInLog();

@@ -1,6 +1,8 @@
 import { PROJECT_ROOT } from "../../../scripts/project_root.ts";
 
 const MIGRATIONS = "supabase/migrations";
+/** What a worker imports. */
+const FOLDERS = ["client", "scripts", "shared", "stack", "tests"];
 
 /** The sources of another commit in a folder, which is deleted at the end of its scope. */
 export interface OldCheckout extends AsyncDisposable {
@@ -41,7 +43,7 @@ async function git(...args: readonly string[]): Promise<string | undefined> {
 export async function openOldCheckout(commit: string): Promise<OldCheckout> {
   const folder = await Deno.makeTempDir({ prefix: "supaswarm_old_checkout_" });
   const archive = new Deno.Command("git", {
-    args: ["archive", "--format=tar", commit, "deno.json", "scripts", "shared", "stack", "tests"],
+    args: ["archive", "--format=tar", commit, "deno.json", ...FOLDERS],
     cwd: PROJECT_ROOT,
     stdout: "piped",
     stderr: "piped",

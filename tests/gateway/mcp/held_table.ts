@@ -49,5 +49,5 @@ export async function untilHeld(sql: Sql): Promise<void> {
     const [running] = await sql`
       select from pg_locks where locktype = 'advisory' and objid = 4712`;
     return running !== undefined;
-  }, { what: "the held statement to run", timeoutMs: 20_000 });
+  }, { what: "the held statement to run" });
 }

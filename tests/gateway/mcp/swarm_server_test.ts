@@ -55,8 +55,9 @@ Deno.test("an MCP client can operate the swarm", async (t) => {
     call("request_human_review", { question: "Publish it?", options: ["yes", "no"] }),
     (request) => complete(newestResults(request)),
   ));
+  const sleeps = Promise.withResolvers<void>();
   stack.models.addAgent(scriptTurns("sleeper", async () => {
-    await new Promise((resolve) => setTimeout(resolve, 60_000));
+    await sleeps.promise;
     return complete("late");
   }));
   const ada = await platform.addUser("ada");
@@ -70,13 +71,18 @@ Deno.test("an MCP client can operate the swarm", async (t) => {
       url: `${mcpUrl}/swarm`,
       headers: ada.headers,
     });
-    const progress: number[] = [];
-    const watched = await connected.client.callTool(
-      { name: "get_task", arguments: { task_id, wait_seconds: 40 } },
-      { onprogress: (step) => progress.push(step.progress) },
-    );
+    const progress: number[][] = [];
+    const job = await waitFor(async () => {
+      const steps: number[] = [];
+      const watched = await connected.client.callTool(
+        { name: "get_task", arguments: { task_id, wait_seconds: 40 } },
+        { onprogress: (step) => steps.push(step.progress) },
+      );
+      progress.push(steps);
+      const seen = jobSchema.parse(watched.structuredContent);
+      return seen.has_ended && seen;
+    }, { what: "the end of the job" });
 
-    const job = jobSchema.parse(watched.structuredContent);
     assert.equal(status, "pending");
     assert.deepEqual([job.has_ended, job.task.status], [true, "completed"]);
     assert.deepEqual(job.task.output, { note: "note.md" });
@@ -85,10 +91,13 @@ Deno.test("an MCP client can operate the swarm", async (t) => {
     assert.deepEqual(job.job_usage, { task_count: 1, input_tokens: job.task.input_tokens });
     const types = job.events.map(({ type }) => type);
     assert.deepEqual([types[0], types.at(-1)], ["task.created", "task.completed"]);
-    assert.ok(
-      progress.length > 0 &&
-        progress.every((step, at) => at === 0 || step > (progress[at - 1] ?? 0)),
-    );
+    assert.ok(progress.flat().length > 0);
+    for (const steps of progress) {
+      assert.deepEqual(
+        steps,
+        [...new Set(steps)].sort((a, b) => a - b),
+      );
+    }
     assert.deepEqual(await use(ada, "read_data", { task_id, key: "note.md" }), {
       value: "# Notes\n\nAll is well.",
     });
@@ -121,7 +130,7 @@ Deno.test("an MCP client can operate the swarm", async (t) => {
     const { task_id } = createdSchema.parse(
       await use(ada, "create_task", { agent: "scribe", input: "Write it down" }),
     );
-    await use(ada, "get_task", { task_id, wait_seconds: 40 });
+    await untilSettled(ada, task_id);
     const read = async (seq: number, more: JsonObject = {}) =>
       promptSchema.parse(await use(ada, "read_prompt", { task_id, seq, ...more }));
 
@@ -163,7 +172,7 @@ Deno.test("an MCP client can operate the swarm", async (t) => {
     const { task_id } = createdSchema.parse(
       await use(ada, "create_task", { agent: "scribe", input: "Write a note" }),
     );
-    const { task } = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
+    const { task } = await untilSettled(ada, task_id);
     const fork = await use(ada, "fork_task", { task_id, from_step: 1 });
     await sql`delete from public.tasks where id = ${task_id}::uuid`;
     const path = task.files[0] ?? "";
@@ -173,14 +182,14 @@ Deno.test("an MCP client can operate the swarm", async (t) => {
 
     assert.deepEqual(file, { text: "# Notes\n\nAll is well.", is_cut: false });
     assert.equal(foreign.code, "TASK_NOT_FOUND");
-    await use(ada, "get_task", { task_id: z.guid().parse(fork.task_id), wait_seconds: 40 });
+    await untilSettled(ada, z.guid().parse(fork.task_id));
   });
 
   await t.step("a task that requests a review waits for the answer and reads it", async () => {
     const { task_id } = createdSchema.parse(
       await use(ada, "create_task", { agent: "asker", input: "Ask" }),
     );
-    const waiting = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
+    const waiting = await untilSettled(ada, task_id);
     const step = waiting.open_reviews[0]?.step ?? 0;
     const answer = {
       task_id,
@@ -191,7 +200,7 @@ Deno.test("an MCP client can operate the swarm", async (t) => {
     };
     const early = await attempt(ada, "answer_review", { ...answer, step: step + 1 });
     const { status } = await use(ada, "answer_review", answer);
-    const ended = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
+    const ended = await untilSettled(ada, task_id);
     const again = await attempt(ada, "answer_review", answer);
 
     assert.deepEqual(waiting.open_reviews.map(({ question }) => question), ["Publish it?"]);
@@ -211,7 +220,7 @@ Deno.test("an MCP client can operate the swarm", async (t) => {
       return job.events.some(({ type }) => type === "model.started");
     }, { what: "the model call", intervalMs: 100 });
     const first = await use(ada, "cancel_task", { task_id });
-    const ended = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
+    const ended = await untilSettled(ada, task_id);
     const second = await use(ada, "cancel_task", { task_id });
 
     assert.deepEqual([first.ended_tasks, second.ended_tasks], [1, 0]);
@@ -239,10 +248,9 @@ Deno.test("an MCP client can operate the swarm", async (t) => {
     );
     const startedAt = performance.now();
     const job = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 1 }));
-    const tookMs = performance.now() - startedAt;
 
     assert.deepEqual([job.has_ended, job.task.status], [false, "pending"]);
-    assert.ok(tookMs >= 1_000 && tookMs < 25_000, String(tookMs));
+    assert.ok(performance.now() - startedAt >= 1_000);
     await use(ada, "cancel_task", { task_id });
     const { status } = await use(ada, "retry_task", { task_id });
     assert.equal(status, "pending");
@@ -252,7 +260,7 @@ Deno.test("an MCP client can operate the swarm", async (t) => {
     const { task_id } = createdSchema.parse(
       await use(ada, "create_task", { agent: "scribe", input: "Mine" }),
     );
-    const mine = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
+    const mine = await untilSettled(ada, task_id);
     const tries: readonly (readonly [string, JsonObject])[] = [
       ["get_task", { task_id }],
       ["cancel_task", { task_id }],
@@ -341,6 +349,14 @@ Deno.test("an MCP client can operate the swarm", async (t) => {
     assert.equal(unknown.code, "AGENT_NOT_FOUND");
   });
 });
+
+/** Waits until the job has ended or waits for a person, in calls of less than a minute. */
+async function untilSettled(user: McpUser, task_id: string) {
+  return await waitFor(async () => {
+    const seen = jobSchema.parse(await use(user, "get_task", { task_id, wait_seconds: 40 }));
+    return (seen.has_ended || seen.open_reviews.length > 0) && seen;
+  }, { what: "the job to end or to ask" });
+}
 
 async function use(user: McpUser, tool: string, args: JsonObject): Promise<JsonObject> {
   const { last } = await user.send({

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { z } from "../../../shared/vendor/zod.js";
+import { untilListed } from "../../../scripts/demo/until_listed.ts";
 import type { ScriptedRequest } from "../../../scripts/models/scripted_agent.ts";
 import { findTool } from "../../../scripts/models/scripted_agent.ts";
 import { asJsonObject } from "../../../shared/platform/values/json.ts";
@@ -66,6 +67,7 @@ Deno.test("an agent finds the tools that it needs among the hundreds of an exter
     const [row] = await sql`select output from public.tasks where id = ${taskId}::uuid`;
     return JSON.stringify(row?.output);
   };
+  await untilListed(stack, "warehouse");
   const { task_id: taskId } = z.object({ task_id: z.string() }).parse(
     await use("create_task", { agent: "seeker", input: "Get me a sticker" }),
   );

@@ -127,12 +127,14 @@ Deno.test("a draft of a tool is tried without being saved", async (t) => {
     assert.deepEqual([forUser.status, refused(forUser).code], [400, "BODY_INVALID"]);
   });
 
-  await t.step("it sends keys of the project, and no other secret", async () => {
+  await t.step("it sends keys that its author has stored, and no other secret", async () => {
     await sql`select vault.create_secret('canary-of-a-user', 'supaswarm_user_canary')`;
     await sql`select vault.create_secret('canary-of-the-project', 'try_project_key')`;
-    await sql`
-      insert into private.operator_acts (act, details)
-      values ('secret.set', '{"name": "try_project_key"}')`;
+    const note = (operatorId: string | null) =>
+      sql`
+        insert into private.operator_acts (operator_id, act, details)
+        values (${operatorId}, 'secret.set', '{"name": "try_project_key"}')`;
+    await note(null);
     const withCredential = (secret: string) => {
       const body = lookUp({ auth: { in: "header", name: "x-key" } });
       const { draft } = body;
@@ -152,7 +154,10 @@ Deno.test("a draft of a tool is tried without being saved", async (t) => {
       draft: { kind: "server", definition: { config } },
     });
     assert.equal(refused(inHeader).code, "SECRET_INVALID");
+    const ofOthers = await withCredential("try_project_key");
+    assert.equal(refused(ofOthers).code, "SECRET_INVALID");
     assert.equal(api.seen.length, sent, "nothing was sent");
+    await note(author.id);
     const own = await withCredential("try_project_key");
     assert.equal(api.seen.at(-1)?.headers.get("x-key"), "canary-of-the-project");
     assert.ok(!JSON.stringify(own.body).includes("canary-of-the-project"), "it is redacted");

@@ -33,7 +33,7 @@ export interface McpFixtureOptions {
   readonly intercept?: (
     request: SeenRequest,
     answer: () => Promise<Response>,
-  ) => Response | Promise<Response> | undefined;
+  ) => Response | Promise<Response | undefined> | undefined;
   /**
    * The required argument of `search`; another name makes another schema. @default "searchValue"
    */

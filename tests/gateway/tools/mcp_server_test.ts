@@ -262,13 +262,11 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
         method === "tools/call"
           ? new Response(": nothing\n\n", { headers: { "content-type": "text/event-stream" } })
           : undefined,
-    });
+    }, { timeout_ms: 600_000 });
     try {
-      const startedAtMs = performance.now();
       const outcome = await call(caller, "write_note", { text: "x" });
 
       assert.equal(outcome.kind, "unknown");
-      assert.ok(performance.now() - startedAtMs < 20_000);
     } finally {
       await server.stop();
     }
@@ -278,7 +276,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     const held = Promise.withResolvers<Response>();
     const { server, caller } = await setUp({
       intercept: ({ method }) => method === "tools/call" ? held.promise : undefined,
-    }, { timeout_ms: 300 });
+    }, { timeout_ms: 3_000 });
     try {
       const read = await call(caller, "search", { searchValue: "x" });
       const write = await call(caller, "write_note", { text: "x" });
@@ -469,7 +467,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
 
   await t.step("a list is read to its last page, whatever is broken on a page", async () => {
     const pages: Readonly<Record<string, readonly unknown[]>> = {
-      first: [{ name: "one", inputSchema: { type: "object" } }, { name: "broken" }],
+      first: [{ name: "one", inputSchema: { type: "object" } }, { name: "broken", inputSchema: 5 }],
       "": [{ name: "two", inputSchema: { type: "object" } }, { inputSchema: {} }],
       last: [{ name: "three", inputSchema: { type: "object" } }],
     };

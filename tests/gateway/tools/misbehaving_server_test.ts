@@ -9,6 +9,9 @@ import { callOf, noAbort, nobody } from "./tool_fixture.ts";
 
 const SSE = { "content-type": "text/event-stream" };
 
+/** The stream that never answers lasts this long. */
+const CALL_LIMIT_MS = 5_000;
+
 /** Each misbehavior of a server in a call of a write, and its result. */
 const MISBEHAVIOURS: readonly {
   readonly name: string;
@@ -55,7 +58,7 @@ Deno.test("each kind of misbehavior has its own error class", async (t) => {
 
   async function register(
     options: McpFixtureOptions,
-    { credential, timeoutMs = 3_000 }: { credential?: string; timeoutMs?: number } = {},
+    { credential, timeoutMs = 60_000 }: { credential?: string; timeoutMs?: number } = {},
   ) {
     const server = await startMcpServer(options);
     const toolId = await fixture.createTool({
@@ -85,7 +88,7 @@ Deno.test("each kind of misbehavior has its own error class", async (t) => {
   }
 
   // The first connection of a process also loads the client's modules, which counts as the server's.
-  const usual = await register({}, { timeoutMs: 60_000 });
+  const usual = await register({});
   await gateway.listServerTools(usual.slug, nobody(), {}, noAbort());
   await usual.server.stop();
 
@@ -93,7 +96,7 @@ Deno.test("each kind of misbehavior has its own error class", async (t) => {
     await t.step(name, async () => {
       const { server, slug } = await register({
         intercept: ({ method }) => method === "tools/call" ? answer() : undefined,
-      });
+      }, { timeoutMs: CALL_LIMIT_MS });
       try {
         const outcome = await call(slug, "write_note", { text: "x" });
 
@@ -278,7 +281,7 @@ Deno.test("each kind of misbehavior has its own error class", async (t) => {
         method === "tools/call"
           ? await streamMessages(Array(60_000).fill(progress), await answer())
           : await answer(),
-    }, { timeoutMs: 60_000 });
+    });
     try {
       await gateway.listServerTools(slug, nobody(), {}, noAbort());
       const outcome = await call(slug, "search", { searchValue: "x" });
@@ -344,7 +347,7 @@ Deno.test("each kind of misbehavior has its own error class", async (t) => {
         if (hangs && method === "tools/list") await hanging.promise;
         return await answer();
       },
-    }, { timeoutMs: 15_000 });
+    });
     try {
       await gateway.listServerTools(slug, nobody(), {}, noAbort());
       await fixture.sql`
@@ -352,13 +355,12 @@ Deno.test("each kind of misbehavior has its own error class", async (t) => {
         set tools_listed_at = tools_listed_at - interval '1 hour'
         where tool_id = (select id from public.tools where slug = ${slug})`;
       hangs = true;
-      const startedAtMs = performance.now();
       const asked = await Promise.all(
         [1, 2].map(() => gateway.listServerTools(slug, nobody(), {}, noAbort())),
       );
 
-      assert.ok(performance.now() - startedAtMs < 12_000);
       assert.deepEqual(asked.map(({ tools }) => tools.length), [3, 3]);
+      assert.deepEqual(asked.map(({ listingError }) => listingError), [undefined, undefined]);
       hanging.resolve();
       await waitFor(async () => (await listedAgo(slug)) < 60);
     } finally {
@@ -401,7 +403,7 @@ Deno.test("each kind of misbehavior has its own error class", async (t) => {
         body.result.nextCursor = String(page);
         return Response.json(body);
       },
-    }, { timeoutMs: 15_000 });
+    });
     try {
       await assert.rejects(gateway.listServerTools(slug, nobody(), {}, noAbort()), {
         code: "TOOL_UNAVAILABLE",

@@ -11,6 +11,7 @@ import {
 } from "../../../shared/gateway/tool_contracts/internal_server.ts";
 import type { AnsweredCall } from "../../../shared/gateway/tool_contracts/tool_call.ts";
 import type { ToolCaller } from "../../../shared/gateway/tool_contracts/tool_caller.ts";
+import { startWireModel } from "../../e2e/wire_model.ts";
 import { openFixtureOnSharedDatabase } from "./shared_database.ts";
 import { answerOf, callOf, noAbort, nobody, type ToolFixture, userCaller } from "./tool_fixture.ts";
 
@@ -181,6 +182,27 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
     assert.deepEqual(answer?.passed, ["MODEL_UNAVAILABLE"]);
   });
 
+  await t.step("an answer that was cut is an error, and its tokens are booked", async () => {
+    await using wire = startWireModel();
+    wire.play({ text: "I am cut", stop: "length" });
+    await sql`
+      insert into public.llm_providers
+        (name, display_name, api, base_url, default_model, requires_api_key)
+      values ('wire', 'Wire', 'openai', ${wire.baseUrlOf("openai")}, 'cut-1', false)`;
+    await setRow(sql, { default_provider: "wire", supported_providers: ["wire"] });
+
+    for (const streams of [false, true]) {
+      const outcome = await call(fixture, user, { streams });
+
+      assert.equal(outcome.errorCode, "MODEL_OUTPUT_CUT");
+      assert.match(outcome.text, /answer of the model cut-1: it was cut at its output limit/);
+      const used = await sql`
+        select from public.usage_events where execution_id = ${outcome.executionId}`;
+      assert.equal(used.length, 1);
+    }
+    await setRow(sql, row);
+  });
+
   await t.step(
     "a default without a key is skipped; a named one without a key is an error",
     async () => {
@@ -251,8 +273,8 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
   });
 
   await t.step("a model without an answer is an llm_timeout within the row's limit", async () => {
-    await setRow(sql, { ...row, timeout_ms: 3_000 });
-    // Looking up the model takes part of that time, here a third.
+    await setRow(sql, { ...row, timeout_ms: 12_000 });
+    // Looking up the model takes part of that time.
     await sql`alter function private.begin_model_call(jsonb) rename to begin_model_call_at_once`;
     await sql`
       create function private.begin_model_call(jsonb) returns jsonb language sql as

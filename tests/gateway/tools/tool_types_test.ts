@@ -373,6 +373,17 @@ async function databaseFunctions(t: Deno.TestContext, fixture: ToolFixture): Pro
     assert.match(outcome.text, /\$\.p_mood/);
   });
 
+  await t.step("a number that programs would round is exact in text and structure", async () => {
+    await sql`
+      create function public.fixture_id() returns jsonb language sql as
+      'select ''{"id": 1610521604143693812}''::jsonb'`;
+    const { outcome } = await run(fixture, await callerOf("public.fixture_id"), undefined, {});
+
+    assert.ok(outcome.kind === "answered");
+    assert.equal(outcome.text, '{"id": 1610521604143693812}');
+    assert.deepEqual(outcome.structured, { id: "1610521604143693812" });
+  });
+
   await t.step("a function that was dropped is reported", async () => {
     await sql`create function public.fixture_nothing() returns int language sql as 'select 1'`;
     const caller = await callerOf("public.fixture_nothing");

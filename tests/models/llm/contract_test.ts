@@ -216,6 +216,28 @@ for (const format of WIRE_FORMATS.filter(({ api }) => api !== "google")) {
       response.tool_calls.map(({ arguments: given, malformed }) => [given, malformed]),
       [[null, '{"n": 1'], [null, "[1]"], [null, "plain"], [null, rounded]],
     );
+    assert.deepEqual(
+      response.tool_calls.map(({ malformed_reason: reason }) =>
+        /round.*as text/s.test(reason ?? "")
+      ),
+      [false, false, false, true],
+    );
+  });
+}
+
+for (const format of WIRE_FORMATS) {
+  Deno.test(`${format.api}: says why long arguments cannot be used`, async () => {
+    const text = "x".repeat(3_000);
+    const calls = [`{"text":"${text}","to":["a\\u0000b"]}`].map((argumentsText) => ({
+      name: "add",
+      argumentsText,
+    }));
+
+    const { tool_calls: [given] } = await askWire(format, true, { calls });
+
+    assert.equal(given?.arguments, null);
+    assert.equal(given?.malformed?.length, 2_000);
+    assert.match(given?.malformed_reason ?? "", /^to\.0 contains the character U\+0000/);
   });
 }
 

@@ -296,6 +296,21 @@ forEachFormat("never repeats the key, even if the provider does", async (format)
   assert.ok(!Deno.inspect(error, { depth: 9 }).includes(TEST_KEY));
 });
 
+forEachFormat("names what it cannot read without a key that is cut there", async (format) => {
+  const events = format.events({ text: "Hello" });
+  const server = startRawServer(async (connection) => {
+    await beginStream(connection, [`data: ${"x".repeat(160)}${TEST_KEY}\n\n`, ...events]);
+    await endStream(connection);
+  });
+
+  const { text, unread } = await call(format, server.origin, request(), STREAMED);
+  await server.stop();
+
+  assert.equal(text, "Hello");
+  assert.match(String(unread), /not JSON: x+\[redacted/);
+  assert.ok(!String(unread).includes(TEST_KEY.slice(0, 10)));
+});
+
 forEachFormat("sends no key header when the provider requires no key", async (format) => {
   const { server } = await failureOf(
     format,

@@ -34,7 +34,7 @@ const openai: WireFormat = {
     object: "chat.completion",
     choices: [{
       index: 0,
-      finish_reason: stop === "refused" ? "stop" : calls.length > 0 ? "tool_calls" : stop,
+      finish_reason: openAiStop(stop, calls.length),
       message: {
         role: "assistant",
         content: stop === "refused" ? null : text,
@@ -47,7 +47,7 @@ const openai: WireFormat = {
   events: ({ text = "", calls = [], stop = "stop", usage = NO_USAGE }) => {
     const chunk = (delta: unknown, finish_reason: string | null = null) =>
       data({ object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] });
-    const finish = stop === "refused" ? "stop" : calls.length > 0 ? "tool_calls" : stop;
+    const finish = openAiStop(stop, calls.length);
     return [
       ...halves(text).map((half) =>
         chunk(stop === "refused" ? { refusal: half } : { content: half })
@@ -163,6 +163,11 @@ export function formatOf(api: ModelApi): WireFormat {
 }
 
 const GOOGLE_STOPS = { stop: "STOP", length: "MAX_TOKENS", refused: "SAFETY" };
+
+function openAiStop(stop: "stop" | "length" | "refused", callCount: number): string {
+  if (stop === "length") return "length";
+  return stop === "stop" && callCount > 0 ? "tool_calls" : "stop";
+}
 
 function anthropicStop(stop: "stop" | "length" | "refused", callCount: number): string {
   if (stop === "length") return "max_tokens";

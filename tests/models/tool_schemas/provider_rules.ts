@@ -79,7 +79,7 @@ export const geminiRules: ProviderRules = (parameters: JsonObject): string[] => 
       : [],
     ...requiredDeclared(schema, path),
     ...(Array.isArray(schema.enum) ? schema.enum : [])
-      .filter((value: JsonValue) => typeof value !== "string" && typeof value !== "number")
+      .filter((value: JsonValue) => typeof value !== "string" || value === "")
       .map((value: JsonValue) => `${path}: enum value ${JSON.stringify(value)}`),
   ]),
 ];

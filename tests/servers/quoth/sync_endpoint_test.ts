@@ -19,6 +19,8 @@ function openApp(fixture: SyncFixture, log: Logger = () => {}): App {
     SUPABASE_JWKS: JSON.stringify({ keys: [] }),
     SUPASWARM_ALLOW_LOOPBACK: "true",
     SUPASWARM_GITHUB_API_URL: fixture.github.url,
+    // The test and the database use the same thread.
+    SUPASWARM_CPU_HARD_MS: "0",
   };
   return createQuothSyncApp(readConfig((name) => environment[name]), log);
 }

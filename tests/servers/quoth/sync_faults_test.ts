@@ -40,7 +40,11 @@ claim("a sync waits as GitHub requests, without using an attempt", async (fixtur
     assert.equal(sync.status, "pending");
     assert.equal(sync.error?.code, "GITHUB_RATE_LIMITED");
     assert.equal(sync.attempts, 0);
-    assert.ok(Math.abs((sync.waits_seconds ?? 0) - wantedSeconds) < 10, `${sync.waits_seconds} s`);
+    const waitsSeconds = sync.waits_seconds ?? 0;
+    assert.ok(
+      waitsSeconds > wantedSeconds / 2 && waitsSeconds <= wantedSeconds,
+      `${waitsSeconds} s`,
+    );
     assert.equal(await fixture.drain(), 0);
     await fixture.passTime();
   }
@@ -388,7 +392,8 @@ claim(
       0,
     ]);
     assert.ok(embed?.error?.message.includes(until.toISOString()));
-    assert.ok(Math.abs((embed?.waits_seconds ?? 0) - 3_600) < 10);
+    const waitsSeconds = embed?.waits_seconds ?? 0;
+    assert.ok(waitsSeconds > 1_800 && waitsSeconds <= 3_600, `${waitsSeconds} s`);
     const [found] = await fixture.sql`
     select count(*)::int as count from private.search_documents(${project.id}, 'gamma')`;
     assert.equal(found?.count, 1);

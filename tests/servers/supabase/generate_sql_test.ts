@@ -6,6 +6,7 @@ import { generationAnswer } from "../../../shared/servers/supabase/generation_an
 import { asJsonObject, type JsonObject } from "../../../shared/platform/values/json.ts";
 import type { AnsweredCall } from "../../../shared/gateway/tool_contracts/tool_call.ts";
 import type { ToolCaller } from "../../../shared/gateway/tool_contracts/tool_caller.ts";
+import { startWireModel } from "../../e2e/wire_model.ts";
 import { openFixtureOnSharedDatabase } from "../../gateway/tools/shared_database.ts";
 import {
   answerOf,
@@ -105,6 +106,31 @@ Deno.test("generate_sql returns a statement that PostgreSQL can plan for the cal
   await using fixture = await openFixtureOnSharedDatabase();
   const { sql } = fixture;
   const { models, script, ask } = await openLibrary(fixture);
+
+  await t.step(
+    "a statement that was cut is not returned, although PostgreSQL can plan it",
+    async () => {
+      await using wire = startWireModel();
+      const address = wire.baseUrlOf("openai");
+      const useModel = (url: string) =>
+        sql`update public.llm_providers set base_url = ${url} where name = 'scripted'`;
+      await useModel(address);
+      const cut = { text: "select full_name from members", stop: "length" } as const;
+
+      wire.play(cut, { text: RIGHT });
+      const whole = await ask([]);
+      wire.play(cut);
+      const failed = await ask([]);
+      await useModel(`${models.url}/v1`);
+
+      const first = generationAnswer.parse(whole.structured);
+      assert.equal(first.sql, RIGHT);
+      assert.match(first.attempts?.[0]?.error ?? "", /cut at its output limit/);
+      assert.equal(failed.errorCode, "EXCEEDED_RETRIES");
+      assert.match(failed.text, /cut at its output limit/);
+      assert.doesNotMatch(JSON.stringify(failed), /select full_name from members/);
+    },
+  );
 
   await t.step("the first valid answer is returned in a fence, with its judgment", async () => {
     const answer = await ask([`Here it is:\n\n\`\`\`sql\n${RIGHT};\n\`\`\`\nIt counts.`]);

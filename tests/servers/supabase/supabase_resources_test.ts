@@ -43,7 +43,7 @@ Deno.test("the server supabase offers its schema and context as resources", asyn
     const table = await read(uri);
 
     assert.equal(table?.uri, uri);
-    assert.match(String(table?.text), /### `public\.Maße, alle\/neu`/);
+    assert.match(String(table?.text), /### `public\."Maße, alle\/neu"`/);
     await assert.rejects(read("supabase://schema/%E0%A4"), { code: "RESOURCE_NOT_FOUND" });
   });
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../../../client/mod.ts";
-import { isJsonObject, prettyJson, readJsonText } from "../../format/json_text.ts";
+import { isJsonObject, readableJson, readJsonText } from "../../format/json_text.ts";
 
 /** How a fork changes the call at which it begins. */
 export type CallChange = "none" | "arguments" | "answer";
@@ -43,9 +43,9 @@ export function forkDraft({ input, step }: ForkOrigin): ForkDraft {
   const { text } = objectOf(step?.output);
   return {
     changesInput: false,
-    input: typeof input === "string" ? input : prettyJson(input),
+    input: typeof input === "string" ? input : readableJson(input),
     callChange: "none",
-    arguments: prettyJson(given ?? {}),
+    arguments: readableJson(given ?? {}),
     answer: typeof text === "string" ? text : "",
     isApproved: true,
     response: "{}",

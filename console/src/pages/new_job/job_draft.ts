@@ -1,4 +1,4 @@
-import { isJsonObject, readJsonText } from "../../format/json_text.ts";
+import { isJsonObject, readableJson, readJsonText } from "../../format/json_text.ts";
 import type { Budget, Json, JsonObject, RunOptions } from "../../../../client/mod.ts";
 import type { NewJob } from "../../queries/job_actions.ts";
 
@@ -52,7 +52,7 @@ export function emptyDraft(): JobDraft {
 
 /** Puts an earlier job's input into the draft, in the format that can show all of it. */
 export function fillInput(draft: JobDraft, input: Json): void {
-  draft.json = JSON.stringify(input, null, 2);
+  draft.json = readableJson(input);
   if (typeof input === "string") {
     draft.mode = "text";
     draft.text = input;

@@ -13,6 +13,8 @@ export const ACT_TEXTS: Readonly<Record<string, string>> = {
   "secret.set": "set the key",
   "secret.removed": "deleted the key",
   "scopes.changed": "changed the scopes of",
+  "problems.acknowledged": "acknowledged problems of",
+  "problems.reopened": "no longer acknowledges problems of",
   "webhook.tested": "sent a test message to the",
   "webhook_message.resent": "sent a message again to the",
 };

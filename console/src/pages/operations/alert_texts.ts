@@ -1,6 +1,13 @@
 import { formatCost, formatCount, formatDuration, formatShare } from "../../format/numbers.ts";
 import type { Alert } from "../../queries/operations.ts";
 
+const DAY_MS = 86_400_000;
+
+/** Whether an alert was cleared in the last day. */
+export function hasRecovered({ cleared_at: at }: Alert, nowMs: number): boolean {
+  return at !== null && nowMs - Date.parse(at) < DAY_MS;
+}
+
 interface MeasureTexts {
   readonly name: string;
   readonly format: (value: number | null) => string;

@@ -1,3 +1,4 @@
+import { readableJson } from "../../format/json_text.ts";
 import type { ProjectConfig } from "../../project/project_config.ts";
 
 /** A snippet for another app. */
@@ -18,7 +19,7 @@ export function editorSnippets({ apiUrl, publishableKey }: ProjectConfig): Snipp
     },
     {
       title: "Cursor and VS Code (mcp.json)",
-      text: JSON.stringify({ mcpServers: { supaswarm: { type: "http", url } } }, null, 2),
+      text: readableJson({ mcpServers: { supaswarm: { type: "http", url } } }),
       hint: "In VS Code the first key is servers.",
     },
     {

@@ -8,7 +8,7 @@ import {
 import type { Extension } from "@codemirror/state";
 import { PostgreSQL, sql, type SQLNamespace } from "@codemirror/lang-sql";
 import type { ReadableTable } from "../../queries/tables.ts";
-import { quoteName } from "./table_statements.ts";
+import { quoteName } from "../../../../shared/servers/sql/schema/quote_name.ts";
 
 /** Keywords of everyday statements; Postgres knows hundreds more. */
 const COMMON = new Set(

@@ -1,3 +1,4 @@
+import { quoteName, sqlName } from "../../../../shared/servers/sql/schema/quote_name.ts";
 import type { ReadableTable } from "../../queries/tables.ts";
 
 /** A statement about a table, to begin with. */
@@ -6,31 +7,14 @@ export interface ExampleStatement {
   readonly sql: string;
 }
 
-/** Names that Postgres reserves: as identifiers they need quotes. */
-const RESERVED = new Set(
-  ("all analyse analyze and any array as asc asymmetric both case cast check collate column " +
-    "constraint create current_date current_role current_time current_timestamp current_user " +
-    "default deferrable desc distinct do else end except false fetch for foreign from grant group " +
-    "having in initially intersect into lateral leading limit localtime localtimestamp not null " +
-    "offset on only or order placing primary references returning select session_user some " +
-    "symmetric table then to trailing true union unique user using variadic when where window with")
-    .split(" "),
-);
 /** Columns by which rows are usually grouped. */
 const GROUPING = /(^|_)(status|state|kind|type|category|role|name|slug|country|language)$/;
 /** The usual names of the time at which a row began. */
 const BEGINNING = /^(created|started|inserted|at|date|day)/;
 
-/** A name as it is written in a statement. */
-export function quoteName(name: string): string {
-  return /^[a-z_][a-z0-9_$]*$/.test(name) && !RESERVED.has(name)
-    ? name
-    : `"${name.replaceAll('"', '""')}"`;
-}
-
 /** A table's name in a statement, without the schema that is searched anyway. */
 export function tableName({ schema_name: schema, name }: ReadableTable): string {
-  return schema === "public" ? quoteName(name) : `${quoteName(schema)}.${quoteName(name)}`;
+  return sqlName({ schema: schema === "public" ? null : schema, name });
 }
 
 /** Statements for a table that its columns allow. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ReadableTable } from "../../queries/tables.ts";
-import { exampleStatements, quoteName, tableName } from "./table_statements.ts";
+import { exampleStatements, tableName } from "./table_statements.ts";
 
 function table(name: string, columns: Readonly<Record<string, string>>): ReadableTable {
   return {
@@ -13,13 +13,6 @@ function table(name: string, columns: Readonly<Record<string, string>>): Readabl
 }
 
 test("names are quoted where Postgres needs it", () => {
-  expect(["tasks", "order", "Tasks", 'a"b', "2x"].map(quoteName)).toEqual([
-    "tasks",
-    '"order"',
-    '"Tasks"',
-    '"a""b"',
-    '"2x"',
-  ]);
   expect(tableName({ ...table("user", {}), schema_name: "shop" })).toBe('shop."user"');
 });
 

@@ -1,5 +1,5 @@
 import { definedOnly } from "../../../platform/values/defined_only.ts";
-import type { Credential } from "../../tool_contracts/credential.ts";
+import { type Credential, secretLabel } from "../../tool_contracts/credential.ts";
 import type { McpServerConfig, ToolConfig } from "../../tool_contracts/tool_config.ts";
 import type { CredentialUse, SecretSource } from "../../tool_contracts/tool_store.ts";
 
@@ -34,16 +34,17 @@ export async function resolveExtraSecrets(
   if (references.length === 0) return [];
   const names = references.map(({ secretName }) => secretName);
   const values = await source.resolveNamedSecrets(names, use);
-  return references.map((reference) => ({
-    ...reference,
-    secret: values[reference.secretName] ?? "",
+  return references.map(({ secretName, placement }) => ({
+    label: secretLabel(secretName),
+    placement,
+    secret: values[secretName] ?? "",
   }));
 }
 
 function referencesOf(
   place: "header" | "query",
   values: Values = {},
-): Omit<Credential, "secret">[] {
+): { readonly secretName: string; readonly placement: Credential["placement"] }[] {
   return Object.entries(values).flatMap(([name, value]) => {
     if (typeof value === "string") return [];
     const { secret: secretName, prefix } = value;

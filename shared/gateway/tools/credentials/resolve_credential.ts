@@ -1,6 +1,11 @@
 import type { Sql } from "../../../platform/db/sql_client.ts";
 import { authorizationRequired } from "../../tool_contracts/authorization_required.ts";
-import { type Credential, type OAuthToken, placementOf } from "../../tool_contracts/credential.ts";
+import {
+  type Credential,
+  type OAuthToken,
+  placementOf,
+  secretLabel,
+} from "../../tool_contracts/credential.ts";
 import { createConnectionStore } from "./oauth/connection_store.ts";
 import { renewToken } from "./oauth/renew_token.ts";
 import type { AuthPlacement, ToolConfig } from "../../tool_contracts/tool_config.ts";
@@ -51,7 +56,9 @@ export async function resolveCredential(
   const auth = "auth" in parsed.config ? parsed.config.auth : undefined;
   return {
     secret,
-    secretName: isOwn ? ownName(tool.slug) : tool.credential_secret_name ?? ownName(tool.slug),
+    label: isOwn || tool.credential_secret_name === null
+      ? ownLabel(tool.slug)
+      : secretLabel(tool.credential_secret_name),
     placement: placementOf(tool.credential_type, auth),
   };
 }
@@ -83,9 +90,9 @@ async function renewed(
 }
 
 function ofConnection(slug: string, secret: string, connection: OAuthToken): Credential {
-  return { secret, secretName: ownName(slug), placement: BEARER, connection };
+  return { secret, label: ownLabel(slug), placement: BEARER, connection };
 }
 
-function ownName(slug: string): string {
-  return `the caller's own for '${slug}'`;
+function ownLabel(slug: string): string {
+  return `the caller's own credential for '${slug}'`;
 }

@@ -1,5 +1,6 @@
 import type { Sql } from "../../../platform/db/sql_client.ts";
 import type { CallModel } from "../../../models/llm/call_model.ts";
+import type { SerialQueue } from "../../../platform/values/serial_queue.ts";
 import type { Logger } from "../../../platform/log/logger.ts";
 import { toStorableState } from "../../tool_contracts/connection_state.ts";
 import { openMcpServer } from "./mcp/mcp_server.ts";
@@ -45,6 +46,8 @@ export interface ToolServerPorts {
   readonly log: Logger;
   /** Receives work that continues after the response. */
   readonly keepAlive: (work: Promise<unknown>) => void;
+  /** Lists are read in turn: side by side, none might be ready before the isolate's CPU is used up. */
+  readonly listings: SerialQueue;
 }
 
 /** An opened server, with the redactor for its output. */

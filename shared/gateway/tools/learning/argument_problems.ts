@@ -1,9 +1,17 @@
-import { asJsonObject, type JsonObject } from "../../../platform/values/json.ts";
+import {
+  asJsonObject,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "../../../platform/values/json.ts";
 import { joinPath } from "../../../platform/values/json_path.ts";
-import { nearestNames } from "../../../platform/values/nearest_names.ts";
+import { NameHints } from "../../../platform/values/nearest_names.ts";
 import { isNothing } from "../../../models/tool_schemas/metered_schema.ts";
 import { validateValue } from "../../../models/tool_schemas/validate_value.ts";
 import type { OutputUnit } from "../../../vendor/cfworker_json_schema.js";
+import { fragmentNames } from "../../../platform/values/json_pointer.ts";
+import { ownMember } from "../../../platform/values/own_member.ts";
+import { beginningOf } from "../../../platform/values/beginning_of.ts";
 
 /** One problem of a call's arguments. */
 export interface ArgumentProblem {
@@ -34,14 +42,31 @@ const WRAPPERS: ReadonlySet<string> = new Set([
   "patternProperties",
 ]);
 
+/** What messages call a value and its parts. */
+interface ValueNames {
+  /** The first part of every path. */
+  readonly root: string;
+  /** The value as a whole, in the plural. */
+  readonly whole: string;
+  /** A member of it. */
+  readonly member: string;
+}
+
+const ARGUMENTS: ValueNames = { root: "$", whole: "arguments", member: "argument" };
+
 /**
- * Checks arguments against a tool's own schema in a bounded number of steps. An undecidable case is
- * reported as a problem.
+ * Checks arguments, or another value, against their schema in a bounded number of steps. An
+ * undecidable case is reported as a problem.
  *
- * @returns At most five problems; empty if the arguments match.
+ * @returns At most five problems; empty if the value matches.
  */
-export function findArgumentProblems(schema: JsonObject, args: JsonObject): ArgumentProblem[] {
-  const unknown = manyUnknownArguments(schema, args);
+export function findArgumentProblems(
+  schema: JsonObject,
+  args: JsonValue,
+  names: ValueNames = ARGUMENTS,
+): ArgumentProblem[] {
+  const hints = new NameHints();
+  const unknown = manyUnknownArguments(schema, args, names, hints);
   if (unknown !== null) return unknown;
   const validation = validateValue(args, schema);
   switch (validation.kind) {
@@ -49,30 +74,36 @@ export function findArgumentProblems(schema: JsonObject, args: JsonObject): Argu
       return [];
     case "undecided":
       return [{
-        path: "$",
-        message: `the arguments cannot be checked: ${validation.reason}`,
+        path: names.root,
+        message: `the ${names.whole} cannot be checked: ${validation.reason}`,
         nearest: [],
       }];
     case "invalid":
-      return tellingProblems(validation.errors, schema);
+      return tellingProblems(validation.errors, schema, names, hints);
   }
 }
 
 /** The first unknown arguments if there are very many. */
-function manyUnknownArguments(schema: JsonObject, args: JsonObject): ArgumentProblem[] | null {
+function manyUnknownArguments(
+  schema: JsonObject,
+  args: JsonValue,
+  names: ValueNames,
+  hints: NameHints,
+): ArgumentProblem[] | null {
   const { additionalProperties, patternProperties } = schema;
   if (additionalProperties !== false || patternProperties !== undefined) return null;
+  if (!isJsonObject(args)) return null;
   const properties = asJsonObject(schema.properties);
   const unknown: string[] = [];
   for (const name in args) {
     if (Object.hasOwn(properties, name)) continue;
     unknown.push(name);
     if (unknown.length > MAX_UNKNOWN_ARGUMENTS) {
-      const message = `more than ${MAX_UNKNOWN_ARGUMENTS} arguments do not exist`;
+      const message = `more than ${MAX_UNKNOWN_ARGUMENTS} ${names.member}s do not exist`;
       return [
-        { path: "$", message, nearest: [] },
+        { path: names.root, message, nearest: [] },
         ...unknown.slice(0, MAX_PROBLEMS - 1).map((name) =>
-          unknownArgument(joinPath("$", shown(name)), name, properties)
+          unknownMember(joinPath(names.root, shown(name)), name, properties, names, hints)
         ),
       ];
     }
@@ -80,7 +111,12 @@ function manyUnknownArguments(schema: JsonObject, args: JsonObject): ArgumentPro
   return null;
 }
 
-function tellingProblems(errors: readonly OutputUnit[], schema: JsonObject): ArgumentProblem[] {
+function tellingProblems(
+  errors: readonly OutputUnit[],
+  schema: JsonObject,
+  names: ValueNames,
+  hints: NameHints,
+): ArgumentProblem[] {
   // One per position, because a pattern next to a format repeats the same problem less readably.
   const formatted = new Set(errors.filter(({ keyword }) => keyword === "format").map(placeOf));
   const isTelling = (unit: OutputUnit) =>
@@ -90,7 +126,7 @@ function tellingProblems(errors: readonly OutputUnit[], schema: JsonObject): Arg
   for (const unit of errors) {
     if (problems.size === MAX_PROBLEMS) break;
     if (hasTelling && !isTelling(unit)) continue;
-    const problem = toProblem(unit, schema);
+    const problem = toProblem(unit, schema, names, hints);
     problems.set(`${problem.path} ${problem.message}`, problem);
   }
   return [...problems.values()];
@@ -100,14 +136,19 @@ function placeOf({ instanceLocation }: OutputUnit): string {
   return instanceLocation;
 }
 
-function toProblem(unit: OutputUnit, schema: JsonObject): ArgumentProblem {
-  const path = toJsonPath(unit.instanceLocation);
+function toProblem(
+  unit: OutputUnit,
+  schema: JsonObject,
+  names: ValueNames,
+  hints: NameHints,
+): ArgumentProblem {
+  const path = toJsonPath(unit.instanceLocation, names.root);
   const name = lastSegment(unit.instanceLocation);
   // `additionalProperties: false` and property schemas of `false` are reported at the property.
   const isUnknown = /additionalProperties|unevaluatedProperties/.test(unit.keywordLocation) ||
     isNothing(unit);
   if (isUnknown && name !== undefined) {
-    return unknownArgument(path, name, propertiesAt(schema, unit.instanceLocation));
+    return unknownMember(path, name, propertiesAt(schema, unit.instanceLocation), names, hints);
   }
   const missing = unit.keyword === "required"
     ? /required property "(.+)"/.exec(unit.error)?.[1]
@@ -119,38 +160,37 @@ function toProblem(unit: OutputUnit, schema: JsonObject): ArgumentProblem {
   return { path, message, nearest: [] };
 }
 
-function unknownArgument(path: string, name: string, properties: JsonObject): ArgumentProblem {
+function unknownMember(
+  path: string,
+  name: string,
+  properties: JsonObject,
+  { member }: ValueNames,
+  hints: NameHints,
+): ArgumentProblem {
   const known = Object.keys(properties).slice(0, MAX_COMPARED_NAMES);
-  const nearest = nearestNames(name, known).map(shown);
-  return { path, message: `the argument '${shown(name)}' does not exist`, nearest };
+  const nearest = hints.nearest(name, known).map(shown);
+  return { path, message: `the ${member} '${shown(name)}' does not exist`, nearest };
 }
 
 function shown(text: string): string {
-  return text.length <= MAX_SHOWN_CHARACTERS
-    ? text
-    : `${text.slice(0, MAX_SHOWN_CHARACTERS).toWellFormed()}…`;
+  return text.length <= MAX_SHOWN_CHARACTERS ? text : `${beginningOf(text, MAX_SHOWN_CHARACTERS)}…`;
 }
 
 /** `#/a/b~1c/0` → `$.a["b/c"][0]`. */
-function toJsonPath(pointer: string): string {
-  return segmentsOf(pointer).map(shown).reduce(joinPath, "$");
-}
-
-function segmentsOf(pointer: string): string[] {
-  return pointer.split("/").slice(1)
-    .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
+function toJsonPath(pointer: string, root: string): string {
+  return fragmentNames(pointer).map(shown).reduce(joinPath, root);
 }
 
 function lastSegment(pointer: string): string | undefined {
-  return segmentsOf(pointer).at(-1);
+  return fragmentNames(pointer).at(-1);
 }
 
 /** The properties declared next to the one at a pointer, without following references. */
 function propertiesAt(schema: JsonObject, pointer: string): JsonObject {
   let current: JsonObject = schema;
-  for (const segment of segmentsOf(pointer).slice(0, -1)) {
+  for (const segment of fragmentNames(pointer).slice(0, -1)) {
     const properties = asJsonObject(current.properties);
-    current = asJsonObject(properties[segment] ?? current.items);
+    current = asJsonObject(ownMember(properties, segment) ?? current.items);
   }
   return asJsonObject(current.properties);
 }

@@ -1,3 +1,4 @@
+import { readableJson } from "../../../../client/json_text.ts";
 import { fenceData } from "../../tool_contracts/fence_data.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../platform/values/json.ts";
 import { fitsSchema } from "../../../models/tool_schemas/fits_schema.ts";
@@ -38,7 +39,7 @@ export function describeWithShape(description: string, shape: JsonValue): string
 
 /** Known-good arguments for a message to a model: values are fenced. */
 export function knownGoodText({ parameters, isShape }: KnownGoodParameters): string {
-  const text = JSON.stringify(parameters, null, 2);
+  const text = readableJson(parameters);
   return isShape ? text : fenceData(text, "arguments of an earlier call");
 }
 

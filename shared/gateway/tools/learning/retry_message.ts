@@ -1,10 +1,12 @@
 import { type ErrorCode, traitsOf } from "../../../platform/errors/codes.ts";
 import { asJsonObject, type JsonObject } from "../../../platform/values/json.ts";
+import { fenceData } from "../../tool_contracts/fence_data.ts";
 import { describeProblems, findArgumentProblems } from "./argument_problems.ts";
 import { knownGoodText } from "./known_good.ts";
 import { inferMissingValue } from "./inferred_value.ts";
 import { nearestNames } from "../../../platform/values/nearest_names.ts";
 import type { AgentTool, KnownGoodParameters } from "../../tool_contracts/agent_tool.ts";
+import { beginningOf } from "../../../platform/values/beginning_of.ts";
 
 /** Consecutive failed calls of one tool after which the agent must try another way. */
 const MAX_TOOL_ATTEMPTS = 3;
@@ -13,11 +15,13 @@ const MAX_TOOL_ATTEMPTS = 3;
 const MAX_NAMES = 500;
 const MAX_STRANGE_NAMES = 5;
 
+const MAX_REQUEST_CHARACTERS = 4_000;
+
 /** A failed call and the agent's goal. */
 export interface FailedCall {
   readonly tool: AgentTool;
   readonly arguments: JsonObject;
-  /** The error of the tool or its server. */
+  /** The error of the tool or its server, without a fence. */
   readonly error: string;
   /** The stable code of the answer; absent if the tool itself reported the error. */
   readonly errorCode?: ErrorCode | undefined;
@@ -34,7 +38,7 @@ export interface FailedCall {
  */
 export function toolErrorMessage(call: FailedCall): string {
   if (hasExceededRetries(call)) return exceededRetriesMessage(call);
-  return traitsOf(call.errorCode).isMendable ? retryMessage(call) : call.error;
+  return traitsOf(call.errorCode).isMendable ? retryMessage(call) : shownError(call);
 }
 
 /** Whether {@linkcode toolErrorMessage} of this call says `EXCEEDED_RETRIES`. */
@@ -42,19 +46,31 @@ export function hasExceededRetries({ attempt }: Pick<FailedCall, "attempt">): bo
   return attempt >= MAX_TOOL_ATTEMPTS;
 }
 
+/** The error as data, for a model. */
+function shownError({ tool, error }: FailedCall): string {
+  return fenceData(error, `${tool.server}/${tool.toolName}`);
+}
+
 function retryMessage(call: FailedCall): string {
-  const { tool, attempt, error, request } = call;
+  const { tool, attempt, request } = call;
   const sections = [
     `🔄 MCP TOOL RETRY - Attempt ${attempt}/${MAX_TOOL_ATTEMPTS}`,
     `The tool "${tool.modelName}" returned an interactive error message:`,
-    `ERROR MESSAGE:\n${error}`,
+    `ERROR MESSAGE:\n${shownError(call)}`,
     fixSection(call),
     inferredSection(call),
     knownGoodSection(tool.knownGood),
-    `📝 USER'S ORIGINAL REQUEST: ${JSON.stringify(request)}`,
+    `📝 USER'S ORIGINAL REQUEST: ${JSON.stringify(shownRequest(request))}`,
     INSTRUCTIONS,
   ];
   return sections.filter((section) => section !== undefined).join("\n\n");
+}
+
+/** The prompt has the whole request; without this, each failed call would repeat a long one. */
+function shownRequest(request: string): string {
+  return request.length <= MAX_REQUEST_CHARACTERS
+    ? request
+    : `${beginningOf(request, MAX_REQUEST_CHARACTERS)}…`;
 }
 
 const INSTRUCTIONS = `📋 MCP PROTOCOL INSTRUCTIONS:
@@ -63,10 +79,10 @@ const INSTRUCTIONS = `📋 MCP PROTOCOL INSTRUCTIONS:
 3. **DO NOT include parameters mentioned as wrong in the error**
 4. **ONLY use the parameter names specified in the error message**`;
 
-function exceededRetriesMessage({ tool, error, attempt }: FailedCall): string {
+function exceededRetriesMessage(call: FailedCall): string {
   return [
-    `EXCEEDED_RETRIES: the tool "${tool.modelName}" failed ${attempt} times in a row.`,
-    `LAST ERROR MESSAGE:\n${error}`,
+    `EXCEEDED_RETRIES: the tool "${call.tool.modelName}" failed ${call.attempt} times in a row.`,
+    `LAST ERROR MESSAGE:\n${shownError(call)}`,
     "Do not call it again in the same way. Reach the goal another way, or ask a person with " +
     "request_human_review.",
   ].join("\n\n");

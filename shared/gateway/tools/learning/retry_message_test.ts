@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { fenceData } from "../../tool_contracts/fence_data.ts";
 import { type FailedCall, hasExceededRetries, toolErrorMessage } from "./retry_message.ts";
 import type { AgentTool } from "../../tool_contracts/agent_tool.ts";
 
@@ -45,7 +46,9 @@ Deno.test("toolErrorMessage() for a wrong argument is the complete retry message
 The tool "zapier__search_contact" returned an interactive error message:
 
 ERROR MESSAGE:
+<untrusted_data source="zapier/search_contact">
 Invalid arguments. Use 'searchValue' parameter, NOT 'instructions'.
+</untrusted_data>
 
 💡 SUGGESTED FIX:
 $.searchValue: it is required but missing
@@ -91,6 +94,21 @@ Deno.test("toolErrorMessage() answers a tool's own error with the arguments that
   assert.doesNotMatch(message, /INFERRED|PREVIOUSLY/);
 });
 
+Deno.test("toolErrorMessage() suggests no argument for a word of the fence", () => {
+  const { knownGood: _, ...tool } = TOOL;
+  const properties = { source: { type: "string" }, zapier: { type: "string" } };
+  const message = toolErrorMessage({
+    ...CALL,
+    tool: { ...tool, inputSchema: { type: "object", properties } },
+    arguments: {},
+    error: "Nothing found",
+    errorCode: undefined,
+  });
+
+  assert.match(message, /Nothing found/);
+  assert.doesNotMatch(message, /SUGGESTED FIX/);
+});
+
 Deno.test("toolErrorMessage() gives up after the third consecutive failure", () => {
   const third = { ...CALL, attempt: 3 };
 
@@ -103,7 +121,7 @@ Deno.test("toolErrorMessage() keeps transport and credential errors unchanged, t
   for (const errorCode of ["TOOL_UNAVAILABLE", "TOOL_TIMEOUT", "TOOL_AUTH_FAILED"] as const) {
     const call = { ...CALL, errorCode, error: "No connection", attempt: 2 };
 
-    assert.equal(toolErrorMessage(call), "No connection");
+    assert.equal(toolErrorMessage(call), fenceData("No connection", "zapier/search_contact"));
     assert.match(toolErrorMessage({ ...call, attempt: 3 }), /^EXCEEDED_RETRIES: /);
   }
 });

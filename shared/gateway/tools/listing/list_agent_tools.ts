@@ -65,10 +65,10 @@ async function problemsOf(
   const renewal = await renewInTime(server, userId, ports, { waitMs, signal });
   switch (renewal.kind) {
     case "renewed":
-      return renewal.dropped.map(({ name, reason }) => ({
+      return renewal.dropped.map(({ name, is_part: isPart = false, reason }) => ({
         server: slug,
         code: "TOOL_CONFIG_INVALID",
-        message: `The tool '${name}' of '${slug}' is omitted: ${reason}`,
+        message: `The tool '${name}' of '${slug}' is ${isPart ? "" : "omitted: "}${reason}`,
         isWholeServer: false,
       }));
     case "busy":

@@ -1,7 +1,7 @@
 import { SwarmError } from "../../../platform/errors/swarm_error.ts";
-import { sleep } from "../../../platform/values/sleep.ts";
+import { createTurns } from "../../../platform/values/in_turns.ts";
 import { toStorableJson, toStorableText } from "../../../platform/values/storable_json.ts";
-import { toCachedForms } from "../../../models/tool_schemas/cached_forms.ts";
+import { type CachedForms, toCachedForms } from "../../../models/tool_schemas/cached_forms.ts";
 import { modelNames } from "../../../models/tool_schemas/model_names.ts";
 import { validateValue } from "../../../models/tool_schemas/validate_value.ts";
 import { definitionHash } from "./definition_pin.ts";
@@ -31,6 +31,9 @@ const MAX_DROPPED = 100;
 const MAX_NAME_CHARACTERS = 128;
 const MAX_REASON_CHARACTERS = 500;
 
+/** Prepared tools are stored in batches: a worker that dies loses one at most. */
+const BATCH_SIZE = 50;
+
 /** The tools of a server, ready for the cache. */
 export interface ReadTools {
   readonly tools: readonly ToolToStore[];
@@ -39,7 +42,8 @@ export interface ReadTools {
 }
 
 /**
- * Lists a server's tools and stores them in the cache.
+ * Lists a server's tools and stores them in the cache. Definitions that were prepared before, also
+ * by a caller that died, are not prepared again.
  *
  * @returns The dropped tools, each with the reason.
  * @throws SwarmError if the server cannot be reached.
@@ -48,19 +52,32 @@ export async function refreshTools(
   registered: RegisteredServer,
   userId: string | null,
   ports: ToolServerPorts,
-  signal: AbortSignal,
 ): Promise<readonly DroppedTool[]> {
-  const { tool, connection } = registered;
+  const { tool, connection: { id } } = registered;
+  const { store } = ports;
   const opened = await openToolServer(registered, { userId, ...LISTING_TIMEOUT }, ports);
-  const read = await readTools(registered, opened, ports, signal);
-  const config = parseToolConfig(tool.slug, tool.type, tool.config);
-  await ports.store.recordTools(connection.id, { ...read, ...policyOf(config) });
+  const policy = policyOf(parseToolConfig(tool.slug, tool.type, tool.config));
+  const { signal: neverAborted } = new AbortController();
+  const read = await readTools(registered, opened, ports, neverAborted, {
+    hashes: new Set(await store.preparedHashes(id)),
+    store: (batch) => store.prepareTools(id, batch),
+  });
+  await store.recordTools(id, { ...read, ...policy });
   return read.dropped;
 }
+
+interface Prepared {
+  /** Tools with these hashes have stored forms. */
+  readonly hashes: ReadonlySet<string>;
+  store(batch: readonly ToolToStore[]): Promise<void>;
+}
+
+const NOTHING_PREPARED: Prepared = { hashes: new Set(), store: () => Promise.resolve() };
 
 /**
  * Lists the tools of an opened server without secrets, and checks each definition.
  *
+ * @param prepared What need not be prepared. @default nothing
  * @throws SwarmError if the server cannot be reached.
  */
 export async function readTools(
@@ -68,49 +85,63 @@ export async function readTools(
   opened: OpenedServer,
   ports: ToolServerPorts,
   signal: AbortSignal,
+  prepared: Prepared = NOTHING_PREPARED,
 ): Promise<ReadTools> {
   const { tool } = registered;
   const listing = await opened.server.listTools(signal);
   const redactor = opened.redactor();
-  const dropped = listing.dropped.map(({ name, reason }): DroppedTool => ({
+  const dropped = listing.dropped.map(({ name, is_part: isPart = false, reason }): DroppedTool => ({
     name: redactor.head(name, MAX_NAME_CHARACTERS),
-    reason: redactor.head(reason, MAX_REASON_CHARACTERS),
+    is_part: isPart,
+    reason: redactor.head(
+      isPart ? `offered without a part: ${reason}` : reason,
+      MAX_REASON_CHARACTERS,
+    ),
   }));
   // By the stored name, because two names may become the same.
   const tools = new Map<string, ToolToStore>();
   const scopes = await scopesByTool(registered, ports);
   const config = parseToolConfig(tool.slug, tool.type, tool.config);
+  const batch: ToolToStore[] = [];
+  const takeTurn = createTurns();
   for (const listed of listing.tools) {
-    // Converting one schema takes up to some 10 ms, and there may be a thousand.
-    await sleep(0, signal);
+    // Preparing one tool takes up to some 10 ms, and there may be a thousand.
+    await takeTurn();
     const safe = await redactor.jsonInTurns(JSON.parse(JSON.stringify(listed)));
     const definition = toolDefinitionSchema.parse(toStorableJson(safe));
-    const stored = toStored(tool.slug, trusted(definition, config));
-    if ("reason" in stored) dropped.push(stored);
-    else {
-      const hash = definitionHash(definition);
-      const { name } = definition;
-      tools.set(name, { ...stored, hash, scopes: scopes.get(name) ?? [] });
+    const { name } = definition;
+    const hash = definitionHash(definition);
+    const kept = trusted(definition, config);
+    const isPrepared = prepared.hashes.has(hash);
+    const forms = isPrepared ? null : formsOf(tool.slug, kept);
+    if (forms !== null && "reason" in forms) {
+      dropped.push(forms);
+      continue;
     }
+    const stored = { definition: kept, forms, hash, scopes: scopes.get(name) ?? [] };
+    tools.set(name, stored);
+    if (!isPrepared) batch.push(stored);
+    if (batch.length === BATCH_SIZE) await prepared.store(batch.splice(0));
   }
   return { tools: [...tools.values()], dropped: toStorableDropped(dropped) };
 }
 
 /** Limits the reported tools to a useful number, in a form that can be stored and shown. */
 function toStorableDropped(dropped: readonly DroppedTool[]): DroppedTool[] {
-  const shown = dropped.slice(0, MAX_DROPPED).map(({ name, reason }) => ({
+  const shown = dropped.slice(0, MAX_DROPPED).map(({ name, is_part: isPart = false, reason }) => ({
     name: toStorableText(name.slice(0, MAX_NAME_CHARACTERS)),
+    ...(isPart ? { is_part: true } : {}),
     reason: toStorableText(reason.slice(0, MAX_REASON_CHARACTERS)),
   }));
   const others = dropped.length - shown.length;
   if (others === 0) return shown;
-  return [...shown, { name: "(others)", reason: `${others} more definitions are invalid` }];
+  return [...shown, { name: "(others)", reason: `${others} more problems with definitions` }];
 }
 
-function toStored(
+function formsOf(
   server: string,
   definition: ToolDefinition,
-): Pick<ToolToStore, "definition" | "forms"> | DroppedTool {
+): CachedForms | DroppedTool {
   const { name } = definition;
   try {
     const [functionName = name] = modelNames([{ server, toolName: name }]);
@@ -121,10 +152,11 @@ function toStored(
     if (checked.kind === "undecided") {
       return { name, reason: `its schema is unusable: ${checked.reason}` };
     }
-    return { definition, forms: toCachedForms({ name: functionName, description, inputSchema }) };
+    return toCachedForms({ name: functionName, description, inputSchema });
   } catch (error) {
     if (error instanceof SwarmError) return { name, reason: error.message };
-    throw error;
+    // Converting a schema has no effects, so that whatever it fails with concerns this tool alone.
+    return { name, reason: "its schema is unusable" };
   }
 }
 

@@ -22,6 +22,7 @@ const CONTINUE_MS = 1_000;
 /**
  * Lists a server's tools, or waits for another caller that is already listing them.
  *
+ * @param options.signal Ends only the wait: a listing that has begun serves other callers too.
  * @throws SwarmError `DATABASE_UNAVAILABLE`; the reason of an aborted signal.
  */
 export async function renewListing(
@@ -48,7 +49,11 @@ export async function renewListing(
   try {
     return {
       kind: "renewed",
-      dropped: await refreshTools(registered, userId, ports, options.signal),
+      dropped: await ports.listings(
+        // Once begun, the list is completed for others.
+        () => refreshTools(registered, userId, ports),
+        options.signal,
+      ),
     };
   } catch (error) {
     if (options.signal.aborted) await giveBackUnused(registered, ports);

@@ -1,5 +1,6 @@
 import { CONDITION, type Contradiction, type Passage } from "./contradiction.ts";
 import { plainPhrase, type Sentence } from "./prompt_text.ts";
+import { ownMember } from "../../../platform/values/own_member.ts";
 
 /** The beginning of an instruction, and the words up to the end of its clause. */
 const CLAUSE =
@@ -55,7 +56,7 @@ function instructionsOf(sentences: readonly Sentence[]): Instruction[] {
     if (match === null) return [];
     const [whole, keyword = "", action = ""] = match;
     const [first = "", ...others] = plainPhrase(action).split(" ");
-    const words = [GERUNDS[first] ?? first, ...others];
+    const words = [ownMember(GERUNDS, first) ?? first, ...others];
     if (words.length < MIN_WORDS) return [];
     const text = `${keyword}${action}`;
     const index = start + whole.indexOf(text);

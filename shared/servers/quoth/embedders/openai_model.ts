@@ -3,6 +3,7 @@ import type { EmbedderConfig } from "./embedder_config.ts";
 import { createEmbedderError } from "./embedder_error.ts";
 import { type EmbeddingModel, textsOf } from "./embedding_model.ts";
 import { type EmbeddingTransport, requestEmbeddings } from "./embedding_request.ts";
+import { withoutTrailing } from "../../../platform/values/without_trailing.ts";
 
 const DEFAULT_BASE_URL = "https://api.openai.com/v1";
 
@@ -16,7 +17,7 @@ export function createOpenAiModel(
   config: EmbedderConfig,
   transport: EmbeddingTransport,
 ): EmbeddingModel {
-  const baseUrl = (config.base_url ?? DEFAULT_BASE_URL).replace(/\/+$/, "");
+  const baseUrl = withoutTrailing(config.base_url ?? DEFAULT_BASE_URL, "/");
   return {
     async embed(input, signal) {
       const texts = textsOf(input);

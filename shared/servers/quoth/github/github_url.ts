@@ -1,3 +1,5 @@
+import { withoutTrailing } from "../../../platform/values/without_trailing.ts";
+
 /** A path with each part URL-encoded, including parentheses, which would end a Markdown link. */
 export function encodePath(path: string): string {
   return path.split("/").map((part) =>
@@ -11,5 +13,6 @@ export function encodePath(path: string): string {
  */
 export function webUrlOf(apiUrl: string): string {
   const { protocol, host, pathname } = new URL(apiUrl);
-  return `${protocol}//${host.replace(/^api\./, "")}${pathname.replace(/(\/api\/v3)?\/*$/, "")}`;
+  const path = withoutTrailing(pathname, "/").replace(/\/api\/v3$/, "");
+  return `${protocol}//${host.replace(/^api\./, "")}${path}`;
 }

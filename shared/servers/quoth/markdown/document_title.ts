@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../platform/values/json.ts";
 import type { Block } from "./block.ts";
+import { beginningOf } from "../../../platform/values/beginning_of.ts";
 
 /** Longer titles are truncated: they would crowd out the text that follows. */
 const MAX_TITLE_CHARS = 200;
@@ -18,7 +19,7 @@ export function documentTitle(
   const heading = blocks.find((block) => block.heading?.level === 1 && block.heading.text !== "");
   const chosen = given.replace(/\s+/g, " ").trim() || (heading?.heading?.text ?? "") ||
     fileTitle(filePath);
-  return chosen.slice(0, MAX_TITLE_CHARS).toWellFormed();
+  return beginningOf(chosen, MAX_TITLE_CHARS);
 }
 
 function fileTitle(filePath: string): string {

@@ -23,12 +23,15 @@ export function parsePlainly(text: string, readHeading: HeadingReader): Block[] 
   let line = 0;
   while (line < lines.length) {
     const source = lines[line] ?? "";
+    if (source.trim() === "") {
+      line++;
+      continue;
+    }
     const start = source.slice(0, MAX_HEADING_CHARS);
     const isMarked = markedCount < MAX_MARKED;
     const fence = isMarked ? FENCE.exec(start) : null;
     const heading = isMarked ? HEADING.exec(start) : null;
-    if (source.trim() === "") line++;
-    else if (fence !== null && !isInlineCode(fence)) line = addFence(line, fence[1] ?? "");
+    if (fence !== null && !isInlineCode(fence)) line = addFence(line, fence[1] ?? "");
     else if (heading !== null) {
       markedCount++;
       const [, marks = "", title = ""] = heading;

@@ -1,4 +1,5 @@
 import type { Heading } from "./block.ts";
+import { beginningOf } from "../../../platform/values/beginning_of.ts";
 
 /** Limit for headings, because markup in long ones can be slow to parse. */
 const MAX_HEADING_CHARS = 300;
@@ -20,7 +21,7 @@ export async function createHeadingReader(): Promise<HeadingReader> {
   const parser = new MarkdownIt({ html: true });
   const slugger = new GithubSlugger();
   return (level, markdown) => {
-    const source = markdown.slice(0, MAX_HEADING_CHARS).toWellFormed();
+    const source = beginningOf(markdown, MAX_HEADING_CHARS);
     const customId = CUSTOM_ID.exec(source)?.[1];
     const inline = source.replace(CUSTOM_ID, "");
     const text = MARKUP.test(inline) ? plainText(parser.parseInline(inline, {})) : inline.trim();

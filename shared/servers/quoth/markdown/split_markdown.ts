@@ -88,7 +88,8 @@ export async function splitMarkdown(
   const title = documentTitle(frontMatter, blocks, filePath);
   const splitting = { lines, meter: new TokenMeter(lines.text), maxTokens };
   const pieces = splitSections(toOutline(blocks, title), splitting);
-  const place = { linesBefore, lastLine: linesBefore + new DocumentLines(body).count };
+  const { count } = lines.text === body ? lines : new DocumentLines(body);
+  const place = { linesBefore, lastLine: linesBefore + count };
   return {
     title,
     frontMatter,

@@ -1,5 +1,6 @@
 import { wordsOf } from "../linking/name_words.ts";
-import { describeTable, nameOf } from "../linking/compact_schema.ts";
+import { describeTable, describeTypes, nameOf } from "../linking/compact_schema.ts";
+import type { LinkableTable } from "../linking/linkable_table.ts";
 import { linkTables } from "../linking/link_tables.ts";
 import { type RankedTable, rankTables, type TableIndex } from "../linking/rank_tables.ts";
 import type { SqlContext } from "./sql_context.ts";
@@ -46,7 +47,7 @@ export function estimateContextTokens(text: string): number {
 
 /** Whether the whole schema is short enough for a prompt; else tables are chosen by their order. */
 export function fitsWhole({ tables }: TableIndex): boolean {
-  let characters = 0;
+  let characters = describeTypes(tables).reduce((sum, { length }) => sum + length + 1, 0);
   for (const table of tables) {
     characters += describeTable(table, tables).length + 1;
     if (characters > FULL_SCHEMA_CHARACTERS) return false;
@@ -65,7 +66,8 @@ export function chooseContext(
   ranked: readonly RankedTable[] = rankTables(question, index),
 ): ChosenContext {
   const { shown, isWhole } = chooseTables(question, index, ranked);
-  const schema = shown.map(({ line }) => line).join("\n");
+  const types = describeTypes(shown.map(({ table }) => table));
+  const schema = [...shown.map(({ line }) => line), ...types].join("\n");
   const subject = `${question}\n${shown.map(({ name }) => name).join(" ")}`;
   const patterns = mostLike(
     question,
@@ -109,6 +111,7 @@ export function chooseContext(
 }
 
 interface ShownTable {
+  readonly table: LinkableTable;
   readonly name: string;
   readonly line: string;
 }
@@ -117,18 +120,23 @@ function chooseTables(question: string, index: TableIndex, ranked: readonly Rank
   const { tables } = index;
   const describe = (place: number): ShownTable[] => {
     const table = tables[place];
-    return table === undefined ? [] : [{ name: nameOf(table), line: describeTable(table, tables) }];
+    return table === undefined
+      ? []
+      : [{ table, name: nameOf(table), line: describeTable(table, tables) }];
   };
   if (fitsWhole(index)) {
     return { shown: tables.flatMap((_, place) => describe(place)), isWhole: true };
   }
   const { chosen } = linkTables(question, index, RANKED_TABLES, ranked);
   const shown: ShownTable[] = [];
+  const types = new Set<string>();
   let characters = 0;
-  for (const table of chosen.flatMap(describe)) {
-    characters += table.line.length + 1;
+  for (const each of chosen.flatMap(describe)) {
+    const added = describeTypes([each.table]).filter((line) => !types.has(line));
+    characters += [each.line, ...added].reduce((sum, { length }) => sum + length + 1, 0);
     if (characters > LINKED_SCHEMA_CHARACTERS) break;
-    shown.push(table);
+    added.forEach((line) => types.add(line));
+    shown.push(each);
   }
   return { shown, isWhole: false };
 }

@@ -3,7 +3,7 @@ import type { ChosenContext } from "./choose_context.ts";
 
 /** Rules for common mistakes of models in PostgreSQL. */
 const DIALECT_NOTES = `- Write one PostgreSQL statement, with literal values instead of $1.
-- Names with capitals or signs need double quotes; texts have single ones.
+- Copy names as the schema writes them, with their double quotes; texts have single ones.
 - Cast with value::type; dates are shifted with interval '7 days' and cut with date_trunc('month', at).
 - PostgreSQL has no year(), datediff(), strftime(), ifnull() or top: use extract(), subtraction, to_char(), coalesce() and limit.
 - A column beside an aggregate stands in group by; integers divide to integers, so cast one to numeric.`;

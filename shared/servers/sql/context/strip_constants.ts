@@ -3,6 +3,7 @@ import { blankComments } from "../blank_comments.ts";
 import { plainIdentifiers } from "./plain_identifiers.ts";
 import { parseSql, SqlSyntaxError } from "../parse_sql.ts";
 import { isNode, type TreeNode, type TreeValue, visitNodes } from "../syntax_tree.ts";
+import { withoutTrailing } from "../../../platform/values/without_trailing.ts";
 
 /** A constant of a statement, in bytes of UTF-8. */
 interface Constant {
@@ -32,7 +33,8 @@ export async function stripConstants(text: string): Promise<string | null> {
     const stripped = plainIdentifiers(withoutConstants(sql, statement.stmt));
     if (stripped === null) return null;
     await parseSql(stripped);
-    return stripped.replace(/[\s;]+$/, "").replace(/[ \t]+$/gm, "");
+    return withoutTrailing(stripped, " \t\r\n\f\v;").split("\n")
+      .map((line) => withoutTrailing(line, " \t")).join("\n");
   } catch (error) {
     if (error instanceof SqlSyntaxError) return null;
     throw error;

@@ -1,42 +1,41 @@
+import { quoteName, sqlName } from "../schema/quote_name.ts";
 import type { LinkableTable } from "./linkable_table.ts";
 
 /** Maximum characters of a comment in a prompt. */
 const MAX_COMMENT_CHARACTERS = 160;
 
-/** Names that do not need quotes. */
-const PLAIN_NAME = /^[a-z_][a-z0-9_$]*$/;
-
 /**
  * A table in one line, which models read as well as its definition at a fraction of the tokens:
- * `orders(id bigint key, user_id uuid -> users.id, total numeric) -- what was sold`.
+ * `orders(id bigint key, user_id uuid -> users.id, total numeric) -- what was sold`. The types of its
+ * columns have lines of their own, see {@linkcode describeTypes}.
  */
 export function describeTable(table: LinkableTable, tables: readonly LinkableTable[]): string {
-  const columns = table.columns.map(({ name, type, comment }) => {
+  const columns = table.columns.map(({ name, type, comment, origin }) => {
     const key = table.primaryKey.includes(name) ? " key" : "";
-    return `${quoted(name)} ${shortType(type)}${key}${targetOf(name, table, tables)}${
-      remark(comment, " /* ", " */")
-    }`;
+    return `${quoteName(name)} ${shortType(type)}${key}${origin === undefined ? "" : ` ${origin}`}${
+      targetOf(name, table, tables)
+    }${remark(comment, " /* ", " */")}`;
   });
   const keys = table.foreignKeys.filter(({ columns }) => columns.length > 1).map(
     ({ columns, target, targetColumns }) =>
-      `; (${columns.map(quoted).join(", ")}) -> ${nameOf(tables[target])}(${
-        targetColumns.map(quoted).join(", ")
+      `; (${columns.map(quoteName).join(", ")}) -> ${nameOf(tables[target])}(${
+        targetColumns.map(quoteName).join(", ")
       })`,
   );
   return `${nameOf(table)}(${columns.join(", ")}${keys.join("")})${
-    remark(table.comment, " -- ", "")
-  }`;
+    table.form === undefined ? "" : ` ${table.form}`
+  }${remark(table.comment, " -- ", "")}`;
+}
+
+/** The lines of the types of these tables: each once, because many columns share a type. */
+export function describeTypes(tables: readonly LinkableTable[]): string[] {
+  return [...new Set(tables.flatMap(({ types = [] }) => types))];
 }
 
 /** A table's name in SQL; `public` is omitted. */
 export function nameOf(table: Pick<LinkableTable, "schema" | "name"> | undefined): string {
   if (table === undefined) return "";
-  const name = quoted(table.name);
-  return table.schema === "public" ? name : `${quoted(table.schema)}.${name}`;
-}
-
-function quoted(name: string): string {
-  return PLAIN_NAME.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+  return sqlName({ ...table, schema: table.schema === "public" ? null : table.schema });
 }
 
 function targetOf(
@@ -47,7 +46,7 @@ function targetOf(
   const key = foreignKeys.find(({ columns }) => columns.length === 1 && columns[0] === column);
   const [target] = key?.targetColumns ?? [];
   if (key === undefined || target === undefined) return "";
-  return ` -> ${nameOf(tables[key.target])}.${quoted(target)}`;
+  return ` -> ${nameOf(tables[key.target])}.${quoteName(target)}`;
 }
 
 function shortType(type: string): string {

@@ -3,6 +3,8 @@ export interface LinkableColumn {
   readonly name: string;
   readonly type: string;
   readonly comment: string | null;
+  /** How the database fills it, such as `generated`. @default nothing special */
+  readonly origin?: string;
 }
 
 /** A foreign key of a table. */
@@ -23,4 +25,8 @@ export interface LinkableTable {
   readonly columns: readonly LinkableColumn[];
   readonly primaryKey: readonly string[];
   readonly foreignKeys: readonly LinkableKey[];
+  /** How it differs from a plain table, such as `view, read only`. @default as a table */
+  readonly form?: string;
+  /** The enums and other types of its columns, one line each. @default none */
+  readonly types?: readonly string[];
 }

@@ -73,19 +73,19 @@ interface Target extends ValueType {
 
 function targetsOf({ columns }: SchemaRelation, enums: DatabaseSchema["enums"]): Targets {
   const labels = new Map(
-    enums.map(({ schema, name, values }) => [`${schema}.${name}`, toEnumLabels(values)]),
+    enums.map(({ written, values }) => [written, toEnumLabels(values)]),
   );
   const targets = columns.map(({ name, type, is_nullable: isNullable }) => ({
     name,
     type,
     isNullable,
-    labels: labels.get(type.replaceAll('"', "")) ?? null,
+    labels: labels.get(type) ?? null,
   }));
   return {
     byName: new Map(targets.map((target) => [target.name, target])),
     required: columns.filter((column) =>
       !column.is_nullable && column.default === null && column.identity === null &&
-      !column.is_generated
+      column.generation === null
     ).map(({ name }) => name),
   };
 }
@@ -139,7 +139,7 @@ function settingProblem(column: SchemaColumn): RecordProblem[] {
 }
 
 function settingMessage(column: SchemaColumn): string | null {
-  if (column.is_generated) return "The database generates this column: omit it.";
+  if (column.generation !== null) return "The database generates this column: omit it.";
   if (column.identity === "always") return "The database numbers this column: omit it.";
   return column.is_insertable ? null : "You may not write this column.";
 }

@@ -1,3 +1,4 @@
+import { withoutFence } from "../../../gateway/tool_contracts/fence_data.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../platform/values/json.ts";
 import { ANSWER_LIMITS } from "../../../platform/json/json_limits.ts";
 import { parseJson } from "../../../platform/json/parse_json.ts";
@@ -22,7 +23,7 @@ export class ResultsUnreadable extends Error {
  * @throws ResultsUnreadable
  */
 export function readResults(data: string): ResultTable {
-  const text = withoutFence(data.trim());
+  const text = withoutFence(data.trim()).trim();
   if (text === "") throw new ResultsUnreadable("it is empty");
   if (!/^[[{]/.test(text)) return ofCsv(text);
   const parsed = parseJson(text, ANSWER_LIMITS);
@@ -34,11 +35,6 @@ export function readResults(data: string): ResultTable {
     case "not_json":
       throw new ResultsUnreadable("it starts like JSON but is not valid JSON");
   }
-}
-
-/** The text between the tags that `execute_sql` puts around its answer. */
-function withoutFence(text: string): string {
-  return /^<untrusted_data [^>]*>\n([\s\S]*)\n<\/untrusted_data>$/.exec(text)?.[1]?.trim() ?? text;
 }
 
 function ofJson(value: JsonValue): ResultTable {

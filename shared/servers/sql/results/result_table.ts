@@ -13,7 +13,7 @@ export type ColumnKind = "number" | "time" | "text";
 export function numberOf(value: JsonValue | undefined): number {
   if (typeof value === "number") return value;
   const isNumeric = typeof value === "string" &&
-    /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value);
+    /^\s*[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i.test(value);
   return isNumeric ? Number(value) : Number.NaN;
 }
 
@@ -68,7 +68,7 @@ function isColumnOf(
   return hasValue;
 }
 
-/** A value for display: documents as JSON, null as an empty text. */
+/** A value for display: documents as JSON, null as an empty string. */
 export function textOfValue(value: JsonValue | undefined): string {
   if (value === null || value === undefined) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);

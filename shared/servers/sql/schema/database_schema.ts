@@ -1,3 +1,5 @@
+import { quoteName, sqlName } from "./quote_name.ts";
+
 /** The kinds of relations. */
 export type RelationKind =
   | "table"
@@ -15,7 +17,8 @@ export interface SchemaColumn {
   /** The default expression, or null; for a generated column its expression. */
   readonly default: string | null;
   readonly identity: "always" | "by default" | null;
-  readonly is_generated: boolean;
+  /** How a generated column is kept; null for others. */
+  readonly generation: "stored" | "virtual" | null;
   readonly is_readable: boolean;
   readonly is_insertable: boolean;
   readonly is_updatable: boolean;
@@ -69,6 +72,18 @@ export interface SchemaPolicy {
   readonly columns: readonly string[];
 }
 
+/** A partition of a table; tables are listed without their partitions. */
+export interface SchemaPartition {
+  readonly schema: string;
+  readonly name: string;
+  readonly parent_schema: string;
+  readonly parent_name: string;
+  /** For example `FOR VALUES FROM (1) TO (10)`; null if the caller may not read every row. */
+  readonly bound: string | null;
+  /** Null if it has no partitions itself. */
+  readonly partition_key: string | null;
+}
+
 /** A table or view. */
 export interface SchemaRelation {
   readonly schema: string;
@@ -80,7 +95,7 @@ export interface SchemaRelation {
    */
   readonly row_estimate: number | null;
   readonly has_row_security: boolean;
-  /** The caller's privileges on the whole relation. */
+  /** The caller's privileges on the whole relation, without writes that a view cannot take. */
   readonly privileges: readonly ("select" | "insert" | "update" | "delete")[];
   readonly columns: readonly SchemaColumn[];
   readonly constraints: readonly SchemaConstraint[];
@@ -88,14 +103,46 @@ export interface SchemaRelation {
   readonly policies: readonly SchemaPolicy[];
   /** A view's query; null if it names objects that the caller may not use. */
   readonly definition: string | null;
+  /** For example `RANGE (created_at)`; null for tables without partitions. */
+  readonly partition_key: string | null;
+  /** On all levels, parents first. */
+  readonly partitions: readonly SchemaPartition[];
+  /** The tables that it inherits from and the caller may use. */
+  readonly inherits: readonly { readonly schema: string; readonly name: string }[];
+  /** Only for foreign tables. */
+  readonly foreign_server: string | null;
 }
 
 /** An enum type. */
 export interface SchemaEnum {
   readonly schema: string;
   readonly name: string;
+  /** Its name as the types of columns have it. */
+  readonly written: string;
   readonly comment: string | null;
   readonly values: readonly string[];
+}
+
+/** A domain, composite type or range. */
+export interface SchemaType {
+  readonly schema: string;
+  readonly name: string;
+  readonly kind: "domain" | "composite" | "range";
+  /** Its name as the types of columns have it. */
+  readonly written: string;
+  readonly comment: string | null;
+  /** The type that a domain restricts, or of the ends of a range. */
+  readonly base_type: string | null;
+  /** False for a domain that refuses nulls. */
+  readonly is_nullable: boolean;
+  readonly default: string | null;
+  readonly checks: readonly { readonly name: string; readonly definition: string }[];
+  /** Of a composite type. */
+  readonly attributes: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly comment: string | null;
+  }[];
 }
 
 /** A function that the caller may execute. */
@@ -114,12 +161,22 @@ export interface SchemaFunction {
 export interface DatabaseSchema {
   readonly relations: readonly SchemaRelation[];
   readonly enums: readonly SchemaEnum[];
+  readonly types: readonly SchemaType[];
   readonly functions: readonly SchemaFunction[];
 }
 
 /** A relation's qualified name, as used in lists and cursors. */
 export function qualifiedName({ schema, name }: Pick<SchemaRelation, "schema" | "name">): string {
   return `${schema}.${name}`;
+}
+
+/** Whether a caller's text names it: with or without its schema and the quotes of SQL. */
+export function isNamed(
+  relation: Pick<SchemaRelation, "schema" | "name">,
+  text: string,
+): boolean {
+  const { name } = relation;
+  return [name, qualifiedName(relation), quoteName(name), sqlName(relation)].includes(text);
 }
 
 /** Whether it stores its own rows. */

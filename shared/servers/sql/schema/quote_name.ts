@@ -1,4 +1,7 @@
-/** Words that need quotes as a name in at least one position. */
+/**
+ * The keywords for which `quote_ident()` of some supported server (PostgreSQL 15 to 18) adds quotes: all
+ * but those that `pg_get_keywords()` calls unreserved. Quotes are never wrong, so one list suffices.
+ */
 const RESERVED: ReadonlySet<string> = new Set(
   ("all analyse analyze and any array as asc asymmetric authorization between bigint binary bit " +
     "boolean both case cast char character check coalesce collate collation column concurrently " +
@@ -32,6 +35,13 @@ const RESERVED: ReadonlySet<string> = new Set(
 export function quoteName(name: string): string {
   const isPlain = /^[a-z_][a-z0-9_$]*$/.test(name) && !RESERVED.has(name);
   return isPlain ? name : `"${name.replaceAll('"', '""')}"`;
+}
+
+/** A name in SQL with its schema, if it has one. */
+export function sqlName(
+  { schema, name }: { readonly schema: string | null; readonly name: string },
+): string {
+  return schema === null ? quoteName(name) : `${quoteName(schema)}.${quoteName(name)}`;
 }
 
 /** A string literal in SQL, independent of `standard_conforming_strings`. */

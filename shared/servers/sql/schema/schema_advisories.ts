@@ -1,4 +1,4 @@
-import { quoteName } from "./quote_name.ts";
+import { quoteName, sqlName } from "./quote_name.ts";
 import {
   isTable,
   qualifiedName,
@@ -41,7 +41,7 @@ function rowSecurity(table: SchemaRelation): SchemaAdvisory[] {
       ...about,
       kind: "table_without_row_security",
       message: "Row level security is off: every signed-in user can access every row.",
-      fix: `alter table ${quoted(table)} enable row level security;`,
+      fix: `alter table ${sqlName(table)} enable row level security;`,
     }];
   }
   if (table.policies.length > 0) return [];
@@ -108,7 +108,7 @@ function unusedIndexes(table: SchemaRelation): SchemaAdvisory[] {
       message:
         `No query has used the index (about ${Math.ceil((bytes ?? 0) / 1024)} kB) since the ` +
         "database's statistics were last reset.",
-      fix: `drop index ${quoteName(table.schema)}.${quoteName(name)};`,
+      fix: `drop index ${sqlName({ schema: table.schema, name })};`,
     }));
 }
 
@@ -120,9 +120,5 @@ function startsWith(index: SchemaIndex, columns: readonly string[]): boolean {
 }
 
 function createIndex(table: SchemaRelation, columns: readonly string[]): string {
-  return `create index on ${quoted(table)} (${columns.map(quoteName).join(", ")});`;
-}
-
-function quoted({ schema, name }: SchemaRelation): string {
-  return `${quoteName(schema)}.${quoteName(name)}`;
+  return `create index on ${sqlName(table)} (${columns.map(quoteName).join(", ")});`;
 }

@@ -1,4 +1,4 @@
-import type { SchemaEnum, SchemaFunction, SchemaRelation } from "./database_schema.ts";
+import type { SchemaEnum, SchemaFunction, SchemaRelation, SchemaType } from "./database_schema.ts";
 import type { SchemaAdvisory } from "./schema_advisories.ts";
 import type { SchemaRelationship } from "./schema_relationships.ts";
 
@@ -12,6 +12,8 @@ export interface SchemaDocument {
   /** Null if omitted. */
   readonly relationships: readonly SchemaRelationship[] | null;
   readonly enums: readonly SchemaEnum[];
+  /** Domains, composite types and ranges, each after those that it is made of. */
+  readonly types: readonly SchemaType[];
   readonly functions: readonly SchemaFunction[];
   readonly advisories: readonly SchemaAdvisory[];
   /** A model's analysis, or the reason why there is none. */

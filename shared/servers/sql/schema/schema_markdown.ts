@@ -2,7 +2,6 @@ import { codeSpan, inlineText } from "../../../platform/values/markdown_text.ts"
 import {
   isTable,
   primaryKeyOf,
-  qualifiedName,
   type SchemaColumn,
   type SchemaConstraint,
   type SchemaEnum,
@@ -10,10 +9,16 @@ import {
   type SchemaIndex,
   type SchemaPolicy,
   type SchemaRelation,
+  type SchemaType,
 } from "./database_schema.ts";
+import { quoteName, sqlName } from "./quote_name.ts";
 import { erDiagram } from "./er_diagram.ts";
 import type { SchemaAdvisory } from "./schema_advisories.ts";
 import type { SchemaDocument } from "./schema_document.ts";
+import { typeText } from "./used_types.ts";
+
+/** Maximum number of listed partitions of a table. */
+const MAX_PARTITIONS = 50;
 
 /**
  * A page of a schema as Markdown. Names, comments and expressions are untrusted text: they appear
@@ -36,6 +41,7 @@ export function schemaMarkdown(document: SchemaDocument): string {
       (view) => relationText(view, document),
     ),
     ...section("## Enums", document.enums, enumText, "\n"),
+    ...section("## Types", document.types, describedType, "\n"),
     ...section("## Functions", document.functions, functionText, "\n"),
     ...section("## Advisories", document.advisories, advisoryText, "\n"),
     "## Analysis",
@@ -72,7 +78,7 @@ function relationText(relation: SchemaRelation, { relationships }: SchemaDocumen
     ...relation.policies.map(policyText),
   ].map((line) => `- ${line}`);
   return [
-    `### ${codeSpan(qualifiedName(relation))}`,
+    `### ${codeSpan(sqlName(relation))}`,
     ...(relation.comment === null ? [] : [`> ${inlineText(relation.comment)}`]),
     factsOf(relation),
     columnTable(relation),
@@ -91,7 +97,27 @@ function factsOf(relation: SchemaRelation): string {
     ? `; row level security ${has_row_security ? "on" : "off"}`
     : "";
   const rights = privileges.length === 0 ? "single columns" : privileges.join(", ");
-  return `${size}${security}; you may use: ${rights}`;
+  return [`${size}${security}; you may use: ${rights}`, ...formOf(relation)].join("; ");
+}
+
+/** How a relation differs from a plain table. */
+function formOf(relation: SchemaRelation): string[] {
+  const { partition_key: key, partitions, inherits, foreign_server: server } = relation;
+  const shown = partitions.slice(0, MAX_PARTITIONS).map((partition) => {
+    const name = codeSpan(sqlName(partition));
+    return partition.bound === null ? name : `${name} ${codeSpan(partition.bound)}`;
+  });
+  const left = partitions.length - shown.length;
+  return [
+    ...(key === null ? [] : [`partitioned by ${codeSpan(key)}`]),
+    ...(shown.length === 0
+      ? []
+      : [`partitions: ${shown.join(", ")}${left === 0 ? "" : ` and ${left} more`}`]),
+    ...(inherits.length === 0
+      ? []
+      : [`inherits ${inherits.map((parent) => codeSpan(sqlName(parent))).join(", ")}`]),
+    ...(server === null ? [] : [`foreign table of the server ${codeName(server)}`]),
+  ];
 }
 
 function columnTable(relation: SchemaRelation): string {
@@ -106,7 +132,7 @@ function columnTable(relation: SchemaRelation): string {
 function columnRow(column: SchemaColumn, isKey: boolean): string {
   const { name, type, is_nullable, comment } = column;
   const cells = [
-    `${codeSpan(name)}${isKey ? " (key)" : ""}`,
+    `${codeName(name)}${isKey ? " (key)" : ""}`,
     codeSpan(type),
     is_nullable ? "yes" : "no",
     defaultOf(column),
@@ -115,15 +141,17 @@ function columnRow(column: SchemaColumn, isKey: boolean): string {
   return `| ${cells.join(" | ")} |`;
 }
 
-function defaultOf({ default: expression, identity, is_generated }: SchemaColumn): string {
+function defaultOf({ default: expression, identity, generation }: SchemaColumn): string {
   if (identity !== null) return `identity (${identity})`;
   if (expression === null) return "";
-  return is_generated ? `generated: ${codeSpan(expression)}` : codeSpan(expression);
+  return generation === null
+    ? codeSpan(expression)
+    : `generated, ${generation}: ${codeSpan(expression)}`;
 }
 
 function constraintText(constraint: SchemaConstraint): string {
   const { kind, name, columns, definition } = constraint;
-  const on = columns.map(codeSpan).join(", ");
+  const on = columns.map(codeName).join(", ");
   switch (kind) {
     case "primary_key":
       return `primary key ${on}`;
@@ -133,20 +161,20 @@ function constraintText(constraint: SchemaConstraint): string {
       return `foreign key ${on} → ${targetOf(constraint)}`;
     case "check":
     case "exclusion":
-      return `${kind} ${codeSpan(name)}: ${codeSpan(definition ?? "")}`;
+      return `${kind} ${codeName(name)}: ${codeSpan(definition ?? "")}`;
   }
 }
 
 function targetOf(constraint: SchemaConstraint): string {
   const { target_schema: schema, target_table: name, target_columns, on_delete } = constraint;
   if (schema === null || name === null) return "a table that you may not use";
-  const columns = (target_columns ?? []).map(codeSpan).join(", ");
-  return `${codeSpan(qualifiedName({ schema, name }))} (${columns}), on delete ${on_delete}`;
+  const columns = (target_columns ?? []).map(codeName).join(", ");
+  return `${codeSpan(sqlName({ schema, name }))} (${columns}), on delete ${on_delete}`;
 }
 
 function indexText({ name, method, columns, is_unique, predicate }: SchemaIndex): string {
   const where = predicate === null ? "" : ` where ${codeSpan(predicate)}`;
-  return `${is_unique ? "unique " : ""}index ${codeSpan(name)} (${method}) on ${
+  return `${is_unique ? "unique " : ""}index ${codeName(name)} (${method}) on ${
     columns.map(codeSpan).join(", ")
   }${where}`;
 }
@@ -157,14 +185,26 @@ function policyText({ name, command, is_permissive, using, check }: SchemaPolicy
     ...(check === null ? [] : [`check ${codeSpan(check)}`]),
   ];
   const kind = is_permissive ? "policy" : "restrictive policy";
-  return `${kind} ${codeSpan(name)} for ${command}${
+  return `${kind} ${codeName(name)} for ${command}${
     rules.length === 0 ? "" : `: ${rules.join(", ")}`
   }`;
 }
 
 function enumText({ comment, values, ...named }: SchemaEnum): string {
   const remark = comment === null ? "" : ` (${inlineText(comment)})`;
-  return `- ${codeSpan(qualifiedName(named))}: ${values.map(codeSpan).join(", ")}${remark}`;
+  return `- ${codeSpan(sqlName(named))}: ${values.map(codeSpan).join(", ")}${remark}`;
+}
+
+function describedType(type: SchemaType): string {
+  const { kind, comment, default: expression, attributes } = type;
+  const remarks = attributes.flatMap(({ name, comment }) =>
+    comment === null ? [] : [`${codeName(name)}: ${inlineText(comment)}`]
+  );
+  return `- ${codeSpan(sqlName(type))}: ${kind} ${codeSpan(typeText(type))}${
+    expression === null ? "" : `, default ${codeSpan(expression)}`
+  }${comment === null ? "" : ` (${inlineText(comment)})`}${
+    remarks.length === 0 ? "" : `; ${remarks.join("; ")}`
+  }`;
 }
 
 function functionText(fn: SchemaFunction): string {
@@ -173,7 +213,7 @@ function functionText(fn: SchemaFunction): string {
   const rights = is_security_definer ? ", with its owner's rights" : "";
   const remark = comment === null ? "" : `: ${inlineText(comment)}`;
   return `- ${
-    codeSpan(`${qualifiedName(fn)}(${parameters})`)
+    codeSpan(`${sqlName(fn)}(${parameters})`)
   }${result} (${volatility}${rights})${remark}`;
 }
 
@@ -182,4 +222,9 @@ function advisoryText({ kind, table, object, message, fix }: SchemaAdvisory): st
   return `- **${kind.replaceAll("_", " ")}** ${about}: ${message}${
     fix === null ? "" : ` ${codeSpan(fix)}`
   }`;
+}
+
+/** A name as statements write it, because models copy it. */
+function codeName(name: string): string {
+  return codeSpan(quoteName(name));
 }

@@ -1,4 +1,9 @@
-import { type DatabaseSchema, qualifiedName, type SchemaRelation } from "./database_schema.ts";
+import {
+  type DatabaseSchema,
+  isNamed,
+  qualifiedName,
+  type SchemaRelation,
+} from "./database_schema.ts";
 
 /** The requested relations. */
 export interface SchemaSelection {
@@ -53,8 +58,4 @@ function offsetAfter(relations: readonly SchemaRelation[], cursor: string): numb
   return index >= 0
     ? index + 1
     : relations.filter((relation) => qualifiedName(relation) < cursor).length;
-}
-
-function isNamed(relation: SchemaRelation, name: string): boolean {
-  return relation.name === name || qualifiedName(relation) === name;
 }

@@ -1,27 +1,42 @@
 import {
   isTable,
-  qualifiedName,
   type SchemaColumn,
   type SchemaConstraint,
   type SchemaEnum,
   type SchemaFunction,
+  type SchemaPartition,
   type SchemaPolicy,
   type SchemaRelation,
+  type SchemaType,
 } from "./database_schema.ts";
-import { quoteName, quoteText } from "./quote_name.ts";
+import { quoteName, quoteText, sqlName } from "./quote_name.ts";
 import type { SchemaAdvisory } from "./schema_advisories.ts";
 import type { SchemaDocument } from "./schema_document.ts";
+import { typeText } from "./used_types.ts";
 
 /**
- * A page of a schema as SQL definitions, for reading and for a scratch database: types, tables,
- * then foreign keys, indexes, policies, views and comments. Function bodies are not included.
+ * A page of a schema as SQL definitions, for reading and for a scratch database: schemas, types,
+ * sequences, tables, then foreign keys, indexes, policies, views and comments. Function bodies are not
+ * included, and a foreign table is a table, because its server is elsewhere.
  */
 export function schemaSql(document: SchemaDocument): string {
   const { relations, relationships } = document;
-  const tables = relations.filter(isTable);
+  const tables = inOrder(
+    relations.filter(isTable),
+    ({ inherits }, other) =>
+      inherits.some(({ schema, name }) => schema === other.schema && name === other.name),
+  );
+  const views = inOrder(
+    relations.filter((relation) => !isTable(relation)),
+    ({ definition }, other) => definition?.includes(sqlName(other)) ?? false,
+  );
   const parts = [
+    ...schemasSql(document),
     ...document.enums.map(enumSql),
+    ...document.types.map(typeSql),
+    ...sequencesSql(tables),
     ...tables.map(tableSql),
+    ...tables.flatMap(({ partitions }) => partitions.map(partitionSql)),
     ...(relationships === null ? [] : tables.flatMap(foreignKeysSql)),
     ...tables.flatMap(({ indexes }) =>
       indexes.filter(({ is_constraint }) => !is_constraint).map(({ definition }) =>
@@ -29,7 +44,8 @@ export function schemaSql(document: SchemaDocument): string {
       )
     ),
     ...tables.flatMap(rowSecuritySql),
-    ...relations.filter((relation) => !isTable(relation)).map(viewSql),
+    ...views.map(viewSql),
+    ...[...document.enums, ...document.types].flatMap(typeCommentsSql),
     ...relations.flatMap(commentsSql),
     ...document.functions.map(functionLine),
     ...document.advisories.map(advisoryLine),
@@ -47,7 +63,70 @@ function headOf({ relations, offset, total, nextCursor, schemaHash }: SchemaDocu
 }
 
 function enumSql({ schema, name, values }: SchemaEnum): string {
-  return `create type ${nameOf({ schema, name })} as enum (${values.map(quoteText).join(", ")});`;
+  return `create type ${sqlName({ schema, name })} as enum (${values.map(quoteText).join(", ")});`;
+}
+
+function typeSql(type: SchemaType): string {
+  const { kind, base_type: base, default: expression } = type;
+  switch (kind) {
+    case "composite":
+      return `create type ${sqlName(type)} as ${typeText(type)};`;
+    case "range":
+      return `create type ${sqlName(type)} as range (subtype = ${base});`;
+    case "domain":
+      return [
+        `create domain ${sqlName(type)} as ${base}`,
+        ...(expression === null ? [] : [`default ${expression}`]),
+        ...(type.is_nullable ? [] : ["not null"]),
+        ...type.checks.map(({ name, definition }) => `constraint ${quoteName(name)} ${definition}`),
+      ].join(" ") + ";";
+  }
+}
+
+function schemasSql({ relations, enums, types }: SchemaDocument): string[] {
+  const names = [...relations, ...enums, ...types].map(({ schema }) => schema);
+  return [...new Set(names)].filter((schema) => schema !== "public")
+    .map((schema) => `create schema if not exists ${quoteName(schema)};`);
+}
+
+/** The sequences of defaults such as those of `serial`. */
+function sequencesSql(tables: readonly SchemaRelation[]): string[] {
+  const names = tables.flatMap(({ columns }) =>
+    columns.flatMap(({ default: expression }) =>
+      /^nextval\('((?:[^']|'')+)'::regclass\)$/.exec(expression ?? "")?.[1] ?? []
+    )
+  );
+  return [...new Set(names)].map((name) =>
+    `create sequence if not exists ${name.replaceAll("''", "'")};`
+  );
+}
+
+/** The items, each after those that it needs; where they need each other, as they come. */
+function inOrder<T>(items: readonly T[], needs: (item: T, other: T) => boolean): T[] {
+  const ordered = new Set<T>();
+  const visited = new Set<T>();
+  const visit = (item: T): void => {
+    if (visited.has(item)) return;
+    visited.add(item);
+    items.filter((other) => other !== item && needs(item, other)).forEach(visit);
+    ordered.add(item);
+  };
+  items.forEach(visit);
+  return [...ordered];
+}
+
+function partitionSql(partition: SchemaPartition): string {
+  const { parent_schema: schema, parent_name: name, bound, partition_key: key } = partition;
+  if (bound === null) {
+    return remark(
+      `The partition ${sqlName(partition)} of ${sqlName({ schema, name })} is left out: ` +
+        "its bound is shown only to callers who may read every row.",
+    );
+  }
+  const parts = key === null ? "" : ` partition by ${key}`;
+  return `create table ${sqlName(partition)} partition of ${
+    sqlName({ schema, name })
+  } ${bound}${parts};`;
 }
 
 function tableSql(table: SchemaRelation): string {
@@ -55,7 +134,15 @@ function tableSql(table: SchemaRelation): string {
     ...table.columns.map(columnSql),
     ...table.constraints.filter(({ kind }) => kind !== "foreign_key").map(constraintSql),
   ];
-  return `create table ${nameOf(table)} (\n${lines.map((line) => `  ${line}`).join(",\n")}\n);`;
+  const { inherits, partition_key: key, foreign_server: server } = table;
+  const definition = [
+    `create table ${sqlName(table)} (\n${lines.map((line) => `  ${line}`).join(",\n")}\n)`,
+    ...(inherits.length === 0 ? [] : [`inherits (${inherits.map(sqlName).join(", ")})`]),
+    ...(key === null ? [] : [`partition by ${key}`]),
+  ].join(" ") + ";";
+  return server === null
+    ? definition
+    : `${remark(`A foreign table of the server ${quoteName(server)}:`)}\n${definition}`;
 }
 
 function columnSql(column: SchemaColumn): string {
@@ -65,10 +152,14 @@ function columnSql(column: SchemaColumn): string {
   );
 }
 
-function valueOf({ default: expression, identity, is_generated }: SchemaColumn): string[] {
+function valueOf({ default: expression, identity, generation }: SchemaColumn): string[] {
   if (identity !== null) return [`generated ${identity} as identity`];
   if (expression === null) return [];
-  return [is_generated ? `generated always as (${expression}) stored` : `default ${expression}`];
+  return [
+    generation === null
+      ? `default ${expression}`
+      : `generated always as (${expression}) ${generation}`,
+  ];
 }
 
 function constraintSql({ name, kind, columns, definition }: SchemaConstraint): string {
@@ -82,13 +173,13 @@ function foreignKeysSql(table: SchemaRelation): string[] {
       if (kind !== "foreign_key") return [];
       const own = columns.map(quoteName).join(", ");
       if (target_schema === null || target_table === null) {
-        return [remark(`${qualifiedName(table)} (${own}) refers to a table that you may not use.`)];
+        return [remark(`${sqlName(table)} (${own}) refers to a table that you may not use.`)];
       }
-      const target = nameOf({ schema: target_schema, name: target_table });
+      const target = sqlName({ schema: target_schema, name: target_table });
       const theirs = (target_columns ?? []).map(quoteName).join(", ");
       const rule = on_delete === "no action" ? "" : ` on delete ${on_delete}`;
       return [
-        `alter table ${nameOf(table)} add constraint ${quoteName(name)} ` +
+        `alter table ${sqlName(table)} add constraint ${quoteName(name)} ` +
         `foreign key (${own}) references ${target} (${theirs})${rule};`,
       ];
     },
@@ -98,7 +189,7 @@ function foreignKeysSql(table: SchemaRelation): string[] {
 function rowSecuritySql(table: SchemaRelation): string[] {
   return table.has_row_security
     ? [
-      `alter table ${nameOf(table)} enable row level security;`,
+      `alter table ${sqlName(table)} enable row level security;`,
       ...table.policies.map((policy) => policySql(table, policy)),
     ]
     : [];
@@ -107,7 +198,7 @@ function rowSecuritySql(table: SchemaRelation): string[] {
 function policySql(table: SchemaRelation, policy: SchemaPolicy): string {
   const { name, command, is_permissive, using, check } = policy;
   return [
-    `create policy ${quoteName(name)} on ${nameOf(table)}`,
+    `create policy ${quoteName(name)} on ${sqlName(table)}`,
     ...(is_permissive ? [] : ["  as restrictive"]),
     `  for ${command}`,
     ...(using === null ? [] : [`  using (${using})`]),
@@ -117,22 +208,40 @@ function policySql(table: SchemaRelation, policy: SchemaPolicy): string {
 
 function viewSql(view: SchemaRelation): string {
   if (view.definition === null) {
-    const columns = view.columns.map(({ name, type }) => `${name} ${type}`).join(", ");
-    return remark(`${view.kind.replace("_", " ")} ${qualifiedName(view)} (${columns})`);
+    const columns = view.columns.map(({ name, type }) => `${quoteName(name)} ${type}`).join(", ");
+    return remark(`${view.kind.replace("_", " ")} ${sqlName(view)} (${columns})`);
   }
   const query = view.definition.trim().replace(/;$/, "");
-  return `create ${view.kind.replace("_", " ")} ${nameOf(view)} as\n${query};`;
+  const rights = view.privileges.join(", ") || "single columns";
+  return `${remark(`You may use: ${rights}.`)}\n` +
+    `create ${view.kind.replace("_", " ")} ${sqlName(view)} as\n${query};`;
+}
+
+function typeCommentsSql(type: SchemaEnum | SchemaType): string[] {
+  const kind = "kind" in type && type.kind === "domain" ? "domain" : "type";
+  const attributes = "attributes" in type ? type.attributes : [];
+  const lines = [
+    ...(type.comment === null
+      ? []
+      : [`comment on ${kind} ${sqlName(type)} is ${quoteText(type.comment)};`]),
+    ...attributes.flatMap(({ name, comment }) =>
+      comment === null
+        ? []
+        : [`comment on column ${sqlName(type)}.${quoteName(name)} is ${quoteText(comment)};`]
+    ),
+  ];
+  return lines.length === 0 ? [] : [lines.join("\n")];
 }
 
 function commentsSql(relation: SchemaRelation): string[] {
   const kind = isTable(relation) ? "table" : relation.kind.replace("_", " ");
   const own = relation.comment === null
     ? []
-    : [`comment on ${kind} ${nameOf(relation)} is ${quoteText(relation.comment)};`];
+    : [`comment on ${kind} ${sqlName(relation)} is ${quoteText(relation.comment)};`];
   const columns = relation.columns.flatMap(({ name, comment }) =>
     comment === null
       ? []
-      : [`comment on column ${nameOf(relation)}.${quoteName(name)} is ${quoteText(comment)};`]
+      : [`comment on column ${sqlName(relation)}.${quoteName(name)} is ${quoteText(comment)};`]
   );
   const comments = [...own, ...columns];
   return comments.length === 0 ? [] : [comments.join("\n")];
@@ -140,7 +249,7 @@ function commentsSql(relation: SchemaRelation): string[] {
 
 function functionLine({ arguments: parameters, returns, ...fn }: SchemaFunction): string {
   const result = returns === null ? "" : ` returns ${returns}`;
-  return remark(`${fn.kind} ${qualifiedName(fn)}(${parameters})${result}`);
+  return remark(`${fn.kind} ${sqlName(fn)}(${parameters})${result}`);
 }
 
 function advisoryLine({ kind, table, message, fix }: SchemaAdvisory): string {
@@ -150,8 +259,4 @@ function advisoryLine({ kind, table, message, fix }: SchemaAdvisory): string {
 /** An SQL comment on every line, so that untrusted text cannot become a statement. */
 function remark(text: string): string {
   return text.trim().split(/[\r\n\u2028\u2029]+/).map((line) => `-- ${line}`.trimEnd()).join("\n");
-}
-
-function nameOf({ schema, name }: Pick<SchemaRelation, "schema" | "name">): string {
-  return `${quoteName(schema)}.${quoteName(name)}`;
 }

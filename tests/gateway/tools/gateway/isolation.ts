@@ -52,26 +52,32 @@ gatewayTest("a bad grade removes the graded arguments for everyone", async (fixt
   assert.deepEqual(await learned(nobody()), [{ searchValue: "<string>", unit: "people" }]);
 });
 
-gatewayTest("work started by an aborted caller is shown to nobody else", async (fixture) => {
-  const { gateway } = fixture;
+gatewayTest("a list that an aborted caller began is completed for others", async (fixture) => {
+  const { gateway, sql } = fixture;
   const abort = new AbortController();
-  const held = Promise.withResolvers<Response>();
-  let isHeld = true;
+  const held = Promise.withResolvers<undefined>();
+  const lists = () => external.server.seen.filter(({ method }) => method === "tools/list").length;
   await using external = await registerServer(fixture, {
-    intercept: ({ method }) => method === "tools/list" && isHeld ? held.promise : undefined,
+    intercept: ({ method }) => method === "tools/list" ? held.promise : undefined,
   });
   const caller = await fixture.createCaller(null, [external.toolId]);
   const reason = new Error("gone");
   const first = gateway.listAgentTools(caller, abort.signal);
-  await waitFor(() => external.server.seen.some(({ method }) => method === "tools/list"), {
-    what: "the listing",
-  });
+  await waitFor(() => lists() === 1, { what: "the listing" });
   abort.abort(reason);
   await assert.rejects(first, (error) => error === reason);
-  isHeld = false;
 
+  held.resolve(undefined);
+  const isListed = async () => {
+    const rows = await sql`
+      select from public.agent_mcp_connections
+      where tool_id = ${external.toolId} and tools_listed_at is not null
+    `;
+    return rows.length === 1;
+  };
+  await waitFor(isListed, { what: "the stored list" });
   const { tools } = await gateway.listAgentTools(caller, noAbort());
 
   assert.equal(tools.length, 3);
-  held.resolve(new Response(null, { status: 503 }));
+  assert.equal(lists(), 1);
 });

@@ -63,12 +63,15 @@ gatewayTest("all attempts share one deadline", async (fixture) => {
   await using external = await registerServer(fixture, { intercept: losing(9) }, {
     timeout_ms: 300,
   });
-  const startedAtMs = performance.now();
 
   const outcome = await external.call(nobody(), "search", { searchValue: "x" });
 
   assert.ok(outcome.kind === "answered" && outcome.isError);
-  assert.ok(performance.now() - startedAtMs < 3_000);
+  const attempts = external.server.seen.filter(({ method }) => method === "tools/call");
+  assert.ok(
+    attempts.length < 3,
+    "the pauses before the third attempt are longer than the deadline",
+  );
 });
 
 gatewayTest("redirects and 5xx of a plain API are classified the same way", async (fixture) => {

@@ -125,7 +125,7 @@ function endStep(
   steps.set(key, {
     ...step,
     state,
-    error_code: textOf(data.error_code),
+    error_code: data.finish_reason === "length" ? "MODEL_OUTPUT_CUT" : textOf(data.error_code),
     usage: usage ?? step.usage,
     ended_at: at,
   });

@@ -37,6 +37,13 @@ test("applyEvent() replaces the text when an answer starts again", () => {
   expect(trace.texts.get("job:1")).toBe("anew");
 });
 
+test("applyEvent() marks an answer that the output limit has cut", () => {
+  const trace = emptyJob();
+  applyEvent(trace, event("model.started", { step_seq: 1 }));
+  applyEvent(trace, event("model.completed", { step_seq: 1, finish_reason: "length" }));
+  expect(trace.steps.get("job:1")).toMatchObject({ state: "done", error_code: "MODEL_OUTPUT_CUT" });
+});
+
 test("applyEvent() does not restart a finished step after a late event", () => {
   const trace = emptyJob();
   applyEvent(trace, event("tool.started", { step_seq: 2, name: "read", server: "files" }));

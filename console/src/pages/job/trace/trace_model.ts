@@ -70,6 +70,8 @@ export interface TraceView {
   readonly collapsed: ReadonlySet<string>;
   readonly isFailedOnly: boolean;
   readonly search: string;
+  /** Keys of rows whose inputs, outputs or errors contain the searched text. */
+  readonly found?: ReadonlySet<string>;
 }
 
 /** Steps during which a task only waits. */
@@ -200,7 +202,7 @@ function addSteps(totals: TraceTotals, steps: readonly TraceStep[]): TraceTotals
 function wantedRows(
   tasks: readonly TraceTask[],
   steps: readonly TraceStep[],
-  { isFailedOnly, search }: TraceView,
+  { isFailedOnly, search, found }: TraceView,
 ): ReadonlySet<string> {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const text = search.trim().toLowerCase();
@@ -215,17 +217,18 @@ function wantedRows(
     }
   }
 
+  const matches = (key: string, said: string) =>
+    text === "" || said.toLowerCase().includes(text) || found?.has(key) === true;
   for (const step of steps) {
+    const { key } = momentsOf(step);
     if (isFailedOnly && step.state !== "failed") continue;
-    const said = `${stepLabel(step)} ${step.summary ?? ""}`;
-    if (text !== "" && !said.toLowerCase().includes(text)) continue;
-    wanted.add(stepKey(step));
+    if (!matches(key, `${stepLabel(step)} ${step.summary ?? ""}`)) continue;
+    wanted.add(key);
     keepAbove(byId.get(step.task_id));
   }
   for (const task of tasks) {
     if (isFailedOnly && task.status !== "failed") continue;
-    const label = `${task.agent_slug ?? ""} ${task.id}`;
-    if (text === "" || label.toLowerCase().includes(text)) keepAbove(task);
+    if (matches(task.id, `${task.agent_slug ?? ""} ${task.id}`)) keepAbove(task);
   }
   return wanted;
 }

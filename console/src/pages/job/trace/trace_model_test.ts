@@ -85,6 +85,15 @@ describe("traceRows()", () => {
     expect(rows.map(({ key }) => key)).toEqual(["job", "job:4"]);
   });
 
+  test("finds what the database has found inside a step or a task, and nothing else", () => {
+    const view = { ...EVERYTHING, search: "O-9001" };
+    const keysWith = (found: readonly string[]) =>
+      traceRows(tasks, steps, { ...view, found: new Set(found) }).map(({ key }) => key);
+    expect(keysWith([])).toEqual([]);
+    expect(keysWith(["job:3"])).toEqual(["job", "job:3"]);
+    expect(keysWith(["job"])).toEqual(["job"]);
+  });
+
   test("sums up what a closed row hides, subtasks included", () => {
     const usage = { input_tokens: 90, output_tokens: 10 };
     const spending = steps.map((one) => ({ ...one, usage, cost_micro_usd: 5 }));
@@ -156,6 +165,7 @@ test("titleOf() names the model only where several answered or nothing is said",
   expect(titles({}, false)).toEqual(["planner", "m-1"]);
   expect(titles({ summary: null }, true)).toEqual(["planner", "Model"]);
   expect(titles({ state: "failed", error_code: "X" }, true)).toEqual(["planner", "Model X"]);
+  expect(titles({ error_code: "X" }, true)).toEqual(["planner", "Model X"]);
 });
 
 test("modelsOf() lists the models, the most used first", () => {

@@ -1,10 +1,28 @@
 import { z } from "../../../../vendor/zod.js";
-import { definedOnly } from "../../../../platform/values/defined_only.ts";
+import type { JsonObject } from "../../../../platform/values/json.ts";
 import { SwarmError } from "../../../../platform/errors/swarm_error.ts";
+import { isSameIssuer, issuerOf } from "./issuer.ts";
 import { createOAuthFetch } from "./oauth_fetch.ts";
 import { authorizationServerUnavailable } from "./oauth_failure.ts";
+import {
+  readResourceMetadata,
+  readServerMetadata,
+  type ResourceMetadata,
+  textsIn,
+} from "./read_metadata.ts";
 
-const optionalTexts = z.array(z.string()).optional().catch(undefined);
+const optionalTexts = z.preprocess(
+  (value) => value === undefined || value === null ? undefined : textsIn(value),
+  z.array(z.string()).optional(),
+);
+const optionalText = z.string().optional().catch(undefined);
+/** The only one of its values that a server must support to be of use here. */
+const RESPONSE_TYPE = "code";
+
+/** A tool server that names more is broken or hostile. */
+const MAX_AUTHORIZATION_SERVERS = 3;
+/** Timeout of the whole search, whatever number of addresses may have metadata. */
+const SEARCH_TIMEOUT_MS = 30_000;
 
 /** The required part of an authorization server's metadata (RFC 8414). */
 export type AuthorizationServer = z.infer<typeof authorizationServerSchema>;
@@ -13,9 +31,9 @@ export const authorizationServerSchema = z.object({
   issuer: z.string(),
   authorization_endpoint: z.string(),
   token_endpoint: z.string(),
-  registration_endpoint: z.string().optional(),
-  revocation_endpoint: z.string().optional(),
-  response_types_supported: z.array(z.string()),
+  registration_endpoint: optionalText,
+  revocation_endpoint: optionalText,
+  response_types_supported: z.array(z.string()).catch([RESPONSE_TYPE]),
   scopes_supported: optionalTexts,
   token_endpoint_auth_methods_supported: optionalTexts,
   revocation_endpoint_auth_methods_supported: optionalTexts,
@@ -38,7 +56,8 @@ export interface Authority {
 
 /**
  * Finds the authorization server of a tool server: its challenge, the metadata of the resource (RFC
- * 9728), the metadata of the authorization server. A server without PKCE is rejected.
+ * 9728), the metadata of the authorization server: the first usable one of the three that are named
+ * first. A server without PKCE is rejected.
  *
  * @throws SwarmError `OAUTH_UNAVAILABLE`, `TOOL_UNAVAILABLE`, `TOOL_ADDRESS_FORBIDDEN`.
  */
@@ -48,34 +67,82 @@ export async function findAuthority(
   guardedFetch: typeof fetch,
 ): Promise<Authority> {
   const sdk = await import("../../../../vendor/mcp_client.js");
-  const fetchFn = createOAuthFetch(guardedFetch);
+  const fetchFn = createOAuthFetch(guardedFetch, AbortSignal.timeout(SEARCH_TIMEOUT_MS));
   const challenge = await askChallenge(serverUrl, fetchFn).catch((error) => {
     throw error instanceof SwarmError ? error : authorizationServerUnavailable(slug);
   });
-  const { resourceMetadataUrl } = challenge;
-  const found = await sdk.discoverOAuthServerInfo(serverUrl, {
-    fetchFn,
-    ...definedOnly({ resourceMetadataUrl }),
-  }).catch((error) => {
+  const metadata = await readMetadata(slug, serverUrl, challenge.resourceMetadataUrl, fetchFn);
+  const { resource, server } = metadata;
+  const asked = sdk.resourceUrlFromServerUrl(serverUrl);
+  const isResource = (named: string) =>
+    URL.canParse(named) &&
+    sdk.checkResourceAllowed({ requestedResource: asked, configuredResource: named });
+  if (resource.resource !== null && !isResource(resource.resource)) {
+    const problem = `describes another resource, '${resource.resource}', not '${asked.href}'`;
+    throw oauthUnavailable(slug, `its metadata ${problem}`);
+  }
+  return { server, resource: resource.resource, scope: challenge.scope ?? resource.scope };
+}
+
+async function readMetadata(
+  slug: string,
+  serverUrl: string,
+  resourceMetadataUrl: URL | undefined,
+  send: ReturnType<typeof createOAuthFetch>,
+) {
+  try {
+    const resource = await readResourceMetadata(serverUrl, resourceMetadataUrl, send) ??
+      NO_METADATA;
+    // Without metadata the tool server is its own authorization server.
+    const { origin } = new URL(serverUrl);
+    const named = [...new Set(resource.authorizationServers.map(issuerOf))];
+    const issuers = named.length === 0 ? [origin] : named.slice(0, MAX_AUTHORIZATION_SERVERS);
+    return { resource, server: await firstUsable(slug, issuers, send) };
+  } catch (error) {
     if (error instanceof SwarmError) throw error;
     throw oauthUnavailable(slug, "its metadata cannot be read");
-  });
-  const { resourceMetadata, authorizationServerMetadata } = found;
-  const parsed = authorizationServerSchema.safeParse(authorizationServerMetadata);
-  if (!parsed.success) throw oauthUnavailable(slug, "it does not name an authorization server");
+  }
+}
+
+/** Reads one after the other; throws what is wrong with the first if none can be used. */
+async function firstUsable(
+  slug: string,
+  issuers: readonly string[],
+  send: ReturnType<typeof createOAuthFetch>,
+): Promise<AuthorizationServer> {
+  const failures: unknown[] = [];
+  for (const issuer of issuers) {
+    try {
+      const found = await readServerMetadata(issuer, send);
+      if (found !== null) return toServer(slug, issuer, found);
+      const problem = `'${issuer}' has no metadata of an authorization server`;
+      failures.push(oauthUnavailable(slug, problem));
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  throw failures[0];
+}
+
+const NO_METADATA: ResourceMetadata = { resource: null, authorizationServers: [], scope: null };
+
+/** Checks that the metadata is that of the named server, which supports what is needed. */
+function toServer(slug: string, issuer: string, found: JsonObject): AuthorizationServer {
+  const parsed = authorizationServerSchema.safeParse(found);
+  if (!parsed.success) {
+    const names = parsed.error.issues.map(({ path }) => path.join(".")).join(", ");
+    throw oauthUnavailable(slug, `the metadata of '${issuer}' lacks ${names}`);
+  }
+  if (!isSameIssuer(parsed.data.issuer, issuer)) {
+    throw oauthUnavailable(
+      slug,
+      `it names the authorization server '${issuer}', whose metadata is that of '${parsed.data.issuer}'`,
+    );
+  }
   if (!parsed.data.code_challenge_methods_supported?.includes("S256")) {
     throw oauthUnavailable(slug, "its authorization server does not support PKCE with S256");
   }
-  const isOther = resourceMetadata !== undefined && !sdk.checkResourceAllowed({
-    requestedResource: sdk.resourceUrlFromServerUrl(serverUrl),
-    configuredResource: resourceMetadata.resource,
-  });
-  if (isOther) throw oauthUnavailable(slug, "its metadata describes another resource");
-  return {
-    server: parsed.data,
-    resource: resourceMetadata?.resource ?? null,
-    scope: challenge.scope ?? resourceMetadata?.scopes_supported?.join(" ") ?? null,
-  };
+  return parsed.data;
 }
 
 /** Creates the error for a tool server that does not support connecting by OAuth. */

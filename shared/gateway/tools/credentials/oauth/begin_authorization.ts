@@ -6,6 +6,7 @@ import { type Authority, findAuthority, oauthUnavailable } from "./authorization
 import { chooseClient } from "./choose_client.ts";
 import { issuerIdOf, oauthAddresses } from "./client_metadata.ts";
 import type { ConnectableTool, ConnectionStore } from "./connection_store.ts";
+import { isSameIssuer } from "./issuer.ts";
 import { sha256Hex } from "../../../../platform/values/sha256_hex.ts";
 
 /** The user and the tool server to connect. */
@@ -97,8 +98,11 @@ async function assertIssuer(
   issuer: string,
   store: Pick<ConnectionStore, "pinIssuer">,
 ): Promise<void> {
-  if (oauth?.issuer !== undefined && oauth.issuer !== issuer) {
-    throw oauthUnavailable(slug, `its authorization server is not ${oauth.issuer}`);
+  if (oauth?.issuer !== undefined && !isSameIssuer(oauth.issuer, issuer)) {
+    throw oauthUnavailable(
+      slug,
+      `its authorization server is '${issuer}', but oauth.issuer is '${oauth.issuer}'`,
+    );
   }
   if (oauth?.client_id === undefined || oauth.issuer !== undefined) return;
   if (await store.pinIssuer(id, oauth.client_id, issuer)) return;

@@ -51,10 +51,12 @@ export function parseConfirmation(confirmation: string): AuthorizationAnswer {
 }
 
 /** Creates the error for a response that matches no pending authorization of this user. */
-export function invalidAuthorization(): SwarmError {
+export function invalidAuthorization(
+  reason = "the authorization is not yours, was already used, or has expired",
+): SwarmError {
   return new SwarmError(
     "AUTHORIZATION_INVALID",
-    "Cannot connect: the authorization is not yours, was already used, or has expired",
+    `Cannot connect: ${reason}`,
     {
       hint: `Start again with POST /functions/v1/${FUNCTION_NAMES.oauth} and open ` +
         "authorization_url yourself.",

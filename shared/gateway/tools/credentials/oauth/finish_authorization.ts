@@ -1,8 +1,8 @@
-import { definedOnly } from "../../../../platform/values/defined_only.ts";
 import { SwarmError } from "../../../../platform/errors/swarm_error.ts";
 import type { JsonObject } from "../../../../platform/values/json.ts";
 import type { OAuthPorts } from "./begin_authorization.ts";
 import { type AuthorizationAnswer, invalidAuthorization } from "./confirmation.ts";
+import { isSameIssuer } from "./issuer.ts";
 import type { TakenRequest } from "./connection_store.ts";
 import {
   authorizationServerUnavailable,
@@ -52,12 +52,18 @@ async function exchange(
         codeVerifier: request.code_verifier,
         redirectUri: request.redirect_url,
         fetchFn: createOAuthFetch(guardedFetch),
-        ...definedOnly({ iss }),
+        ...(iss === undefined
+          ? {}
+          : { iss: isSameIssuer(iss, server.issuer) ? server.issuer : iss }),
         ...(resource === null ? {} : { resource }),
       }),
     );
   } catch (error) {
-    if (error instanceof IssuerMismatchError) throw invalidAuthorization();
+    if (error instanceof IssuerMismatchError) {
+      throw invalidAuthorization(
+        `the answer is of '${iss ?? "no issuer"}', but '${server.issuer}' was asked`,
+      );
+    }
     const failure = await readOAuthFailure(error);
     if (isClientUnknown(failure)) await store.deleteClient(server.issuer, request.client_id);
     if (failure.kind === "unavailable") throw authorizationServerUnavailable(slug);

@@ -8,8 +8,9 @@ import { SwarmError } from "../../../../platform/errors/swarm_error.ts";
 import type { JsonObject } from "../../../../platform/values/json.ts";
 import { jsonObject } from "../../../../platform/values/json_schema.ts";
 import { ANSWER_LIMITS } from "../../../../platform/json/json_limits.ts";
-import { parseJsonOrUndefined } from "../../../../platform/json/parse_json.ts";
 import { claimsOfCall } from "../../../tool_contracts/tool_caller.ts";
+import { textBlock } from "../../../../platform/values/content_block.ts";
+import { exactStructure } from "../../../tool_contracts/exact_structure.ts";
 import { withDeadline } from "../../../../platform/values/with_deadline.ts";
 import { runAsUser } from "../../../../platform/db/run_as_user.ts";
 import type { DatabaseFunctionConfig } from "../../../tool_contracts/tool_config.ts";
@@ -157,12 +158,15 @@ function toAnswer(rows: readonly string[], returnsSet: boolean): ServerAnswer {
   const shown = rows.slice(0, MAX_ROWS);
   const json = returnsSet ? `[${shown.join(",")}]` : rows[0] ?? "null";
   const notice = rows.length > MAX_ROWS ? `\n(cut: only the first ${MAX_ROWS} rows are shown)` : "";
-  // A result beyond the limits can still be read as text.
-  const structured = parseJsonOrUndefined(json, ANSWER_LIMITS);
+  const { structured, content } = exactStructure(json);
+  const noticed = notice === "" ? [] : [textBlock(notice)];
+  // The text of the database has the numbers as they are.
+  const isCompact = structured !== undefined && content === undefined;
   return {
     kind: "answered",
-    text: (structured === undefined ? json : JSON.stringify(structured)) + notice,
+    text: (isCompact ? JSON.stringify(structured) : json) + notice,
     ...definedOnly({ structured }),
+    ...(content === undefined ? {} : { content: [...content, ...noticed] }),
     isError: false,
   };
 }

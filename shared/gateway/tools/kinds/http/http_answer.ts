@@ -2,15 +2,15 @@ import type { Bytes } from "../../../../platform/values/bytes.ts";
 import { Buffer } from "node:buffer";
 import type { ContentBlock } from "../../../../platform/values/content_block.ts";
 import { contentText } from "../../../../platform/values/content_text.ts";
+import { definedOnly } from "../../../../platform/values/defined_only.ts";
 import { SwarmError, type SwarmErrorOptions } from "../../../../platform/errors/swarm_error.ts";
 import { parseRetryAfter } from "../../../../platform/net/retry_after.ts";
 import type { JsonValue } from "../../../../platform/values/json.ts";
-import { ANSWER_LIMITS } from "../../../../platform/json/json_limits.ts";
-import { parseJsonOrUndefined } from "../../../../platform/json/parse_json.ts";
 import { readBytes } from "../../../../platform/net/read_bytes.ts";
 import { readText } from "../../../../platform/net/read_text.ts";
 import { type Credential, refusedCredential } from "../../../tool_contracts/credential.ts";
 import type { ServerAnswer } from "../../../tool_contracts/tool_server.ts";
+import { exactStructure } from "../../../tool_contracts/exact_structure.ts";
 
 /** Maximum bytes read of a response; a note reports truncation. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
@@ -50,7 +50,8 @@ export async function readHttpAnswer(
   }
   const text = `HTTP ${status} from '${from.server}'${body.text === "" ? "" : `: ${body.text}`}`;
   const errorCode = status === 503 || status === 408 ? "TOOL_UNAVAILABLE" : "TOOL_FAILED";
-  return { kind: "answered", ...body, text, isError: true, errorCode };
+  const { structured } = body;
+  return { kind: "answered", text, ...definedOnly({ structured }), isError: true, errorCode };
 }
 
 /** Creates the error for a server that limits its calls. */
@@ -84,9 +85,7 @@ async function readBody(response: Response): Promise<ReadBody> {
   if (isCut) {
     return { text: `${text}\n(cut: only the first ${MAX_RESPONSE_BYTES} bytes are shown)` };
   }
-  // A mislabeled or oversized response can still be read as text.
-  const structured = type.includes("json") ? parseJsonOrUndefined(text, ANSWER_LIMITS) : undefined;
-  return structured === undefined ? { text } : { text, structured };
+  return { text, ...(type.includes("json") ? exactStructure(text) : {}) };
 }
 
 /**

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { contentText } from "../../../../platform/values/content_text.ts";
+import { NUMBERS_AS_TEXT } from "../../../tool_contracts/exact_structure.ts";
 import { readHttpAnswer } from "./http_answer.ts";
 
 const FROM = { server: "charts", credential: null };
@@ -54,4 +56,17 @@ Deno.test("readHttpAnswer() reads a media type in any case, and the charset that
 
   assert.deepEqual([json.structured, json.content], [{ a: 1 }, undefined]);
   assert.deepEqual([latin.text, unknown.text], ["Züri", "Zürich"]);
+});
+
+Deno.test("readHttpAnswer() gives programs numbers that they would round as text, and says so", async () => {
+  const body = '{"id":1610521604143693812,"rows":[{"n":-9007199254740993,"x":1e400}],"ok":15}';
+  const { text, structured, content = [] } = await answerOf(typed(body, "application/json"));
+
+  assert.equal(text, body);
+  assert.deepEqual(structured, {
+    id: "1610521604143693812",
+    rows: [{ n: "-9007199254740993", x: "1e400" }],
+    ok: 15,
+  });
+  assert.equal(contentText(content), `${body}\n(Note: ${NUMBERS_AS_TEXT}.)`);
 });

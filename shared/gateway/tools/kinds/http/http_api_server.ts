@@ -1,6 +1,6 @@
 import { SwarmError } from "../../../../platform/errors/swarm_error.ts";
 import { toTraceHeaders } from "../../../../platform/http/trace_context.ts";
-import type { JsonObject } from "../../../../platform/values/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../../platform/values/json.ts";
 import type { GuardedFetch } from "../../../../platform/net/guarded_fetch.ts";
 import { mayHaveBeenSent } from "../../../../platform/net/fetch_failure.ts";
 import { applyCredential, type Credential } from "../../../tool_contracts/credential.ts";
@@ -11,6 +11,9 @@ import { argumentText, fillJson, fillText, fillUrl, placeholdersOf } from "./tem
 import type { HttpApiConfig } from "../../../tool_contracts/tool_config.ts";
 import type { ToolDefinition } from "../../../tool_contracts/tool_definition.ts";
 import type { ServerAnswer, ServerCall, ToolServer } from "../../../tool_contracts/tool_server.ts";
+
+/** A body of this type is a form, others are JSON. */
+const FORM = /^application\/x-www-form-urlencoded\b/i;
 
 interface HttpApiOptions {
   readonly slug: string;
@@ -100,7 +103,8 @@ function toRequest({ config, credential }: HttpApiOptions, call: ServerCall) {
   }
   applyCredential(credential, { url, headers });
   const init: RequestInit = { method: config.method, headers };
-  return { url, init: body === undefined ? init : { ...init, body: toBodyText(body) } };
+  if (body === undefined) return { url, init };
+  return { url, init: { ...init, body: toBodyText(body, headers.get("content-type") ?? "") } };
 }
 
 /** An argument can only select hosts that the operator listed. */
@@ -113,8 +117,12 @@ function assertHostAllowed({ host }: URL, { allowed_hosts: allowed }: HttpApiCon
   );
 }
 
-function toBodyText(body: unknown): string {
-  return typeof body === "string" ? body : JSON.stringify(body);
+function toBodyText(body: JsonValue, contentType: string): string {
+  if (typeof body === "string") return body;
+  if (!isJsonObject(body) || !FORM.test(contentType)) return JSON.stringify(body);
+  const form = new URLSearchParams();
+  appendAll(form, body);
+  return form.toString();
 }
 
 function setHeaders(headers: Headers, templates: Record<string, string>, args: JsonObject): void {
@@ -139,16 +147,21 @@ function setQuery(
   unnamed: JsonObject,
   args: JsonObject,
 ): void {
-  for (const [name, template] of Object.entries(templates ?? {})) {
-    const value = fillText(template, args);
-    if (value !== undefined) url.searchParams.set(name, value);
+  if (templates === undefined) return appendAll(url.searchParams, unnamed);
+  for (const [name, template] of Object.entries(templates)) {
+    const value = fillJson(template, args);
+    if (value === undefined) continue;
+    url.searchParams.delete(name);
+    appendAll(url.searchParams, { [name]: value });
   }
-  if (templates !== undefined) return;
-  for (const [name, value] of Object.entries(unnamed)) {
-    // A list becomes one entry per item, as in OpenAPI.
+}
+
+/** Appends values as entries. A list becomes one entry per item, as in OpenAPI. */
+function appendAll(entries: URLSearchParams, values: JsonObject): void {
+  for (const [name, value] of Object.entries(values)) {
     for (const item of Array.isArray(value) ? value : [value]) {
       const text = argumentText(item);
-      if (text !== undefined) url.searchParams.append(name, text);
+      if (text !== undefined) entries.append(name, text);
     }
   }
 }

@@ -13,7 +13,7 @@ Deno.test("fillUrl() refuses missing values and path traversal", () => {
   }
 });
 
-Deno.test("fillUrl() accepts dots and an empty text in the query, where no path can be left", () => {
+Deno.test("fillUrl() accepts dots and an empty string in the query, where no path can be left", () => {
   const template = "https://x.example/{a}?in={folder}&q={q}";
 
   const url = fillUrl(template, { a: "a", folder: "..", q: "" });

@@ -69,9 +69,9 @@ export async function callToolModel(
       hint: "Change the request.",
     });
   }
+  if (answer.finish_reason === "length") throw cutAnswer(usage.model, answer.cut_at_tokens);
   return {
     text: answer.text,
-    isCut: answer.finish_reason === "length",
     provider,
     model: usage.model,
     keySource: usage.key_source,
@@ -79,6 +79,15 @@ export async function callToolModel(
     outputTokens: usage.output_tokens,
     passedOver: (usage.passed_over ?? []).map(({ provider, code }) => ({ provider, code })),
   };
+}
+
+function cutAnswer(model: string, tokens: number | undefined): SwarmError {
+  const limit = tokens === undefined ? "its output limit" : `its output limit of ${tokens} tokens`;
+  return new SwarmError(
+    "MODEL_OUTPUT_CUT",
+    `Cannot use the answer of the model ${model}: it was cut at ${limit}`,
+    { hint: "Try again, ask for less, or name another model." },
+  );
 }
 
 async function beginCall(call: ToolModelCall, scope: ToolModelScope): Promise<Beginning> {

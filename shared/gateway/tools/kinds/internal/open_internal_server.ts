@@ -35,6 +35,7 @@ import { insufficientScope, missingScopes } from "../../../tool_contracts/tool_s
 import { isOlderVersion } from "../../../tool_contracts/tool_versions.ts";
 import { callToolModel } from "./call_tool_model.ts";
 import { relayInternal } from "./relay_internal.ts";
+import { withHint } from "../../../../platform/errors/with_hint.ts";
 
 interface InternalServerOptions {
   readonly server: InternalServer;
@@ -192,7 +193,7 @@ function checkedOutput(tool: InternalTool, result: unknown): JsonValue {
 function errorAnswer({ code, message, hint, details }: SwarmError): Answered {
   return {
     kind: "answered",
-    text: hint === undefined ? message : `${message}. ${hint}`,
+    text: withHint(message, hint),
     isError: true,
     errorCode: code,
     ...definedOnly({ hint, details }),

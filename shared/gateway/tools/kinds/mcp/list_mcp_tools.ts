@@ -1,33 +1,30 @@
 import { z } from "../../../../vendor/zod.js";
+import { canonicalJson } from "../../../../platform/values/canonical_json.ts";
 import { definedOnly } from "../../../../platform/values/defined_only.ts";
 import { SwarmError } from "../../../../platform/errors/swarm_error.ts";
-import {
-  type ToolDefinition,
-  toolDefinitionSchema,
-  withoutHidden,
-} from "../../../tool_contracts/tool_definition.ts";
+import type { JsonObject, JsonValue } from "../../../../platform/values/json.ts";
+import { jsonValue } from "../../../../platform/values/json_schema.ts";
+import type { ToolDefinition } from "../../../tool_contracts/tool_definition.ts";
 import type { DroppedTool, ToolListing } from "../../../tool_contracts/tool_server.ts";
 import type { Client } from "../../../../vendor/mcp_client.js";
-import { headerAnnotationProblem } from "./header_annotations.ts";
+import { toRpcError } from "./mcp_failure.ts";
+import { kindOfPart } from "./reading/parts.ts";
+import { readTool } from "./reading/read_tool.ts";
+import { RPC_CODES } from "./reading/rpc_codes.ts";
 
 /** A server that exceeds these limits is broken or hostile. */
 const MAX_PAGES = 50;
 const MAX_TOOLS = 1_000;
 const MAX_LIST_CHARACTERS = 2 * 1024 * 1024;
 
-const pageSchema = z.looseObject({
-  tools: z.array(toolDefinitionSchema),
-  nextCursor: z.string().optional(),
-});
-/** The protocol allows only objects as arguments. */
-const mcpToolSchema = toolDefinitionSchema.refine(
-  ({ inputSchema }) => inputSchema.type === "object",
-  { message: 'must have the type "object"', path: ["inputSchema"] },
-);
-const pageMessageSchema = z.looseObject({ result: z.looseObject({ tools: z.array(z.unknown()) }) });
+const SAME_PAGE = "the server's cursor leads to the same page again";
+
+const pageSchema = z.looseObject({ nextCursor: z.string().optional() });
+const pageMessageSchema = z.looseObject({ result: z.looseObject({ tools: jsonValue }) });
 
 /**
- * Reads all pages of a server's tools. An invalid definition drops only that tool.
+ * Reads all pages of a server's tools. What cannot be read of a definition is left out, and what
+ * cannot be used drops only that tool.
  *
  * @throws SwarmError `TOOL_UNAVAILABLE` if the list exceeds the limits.
  */
@@ -35,64 +32,108 @@ export async function listMcpTools(
   client: Client,
   options: { readonly signal: AbortSignal; readonly timeout: number },
 ): Promise<ToolListing> {
-  const tools = new Map<string, ToolDefinition>();
-  const received = dropBrokenTools(client);
+  const received = receiveTools(client);
+  const cursors = new Set<string>();
   let cursor: string | undefined;
+  // A page without new tools may be an empty one between others.
+  let isSamePage = false;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const params = definedOnly({ cursor });
-    const answer = await client.request({ method: "tools/list", params }, pageSchema, options);
-    for (const tool of answer.tools) tools.set(tool.name, tool);
-    if (received.count > MAX_TOOLS || received.characters > MAX_LIST_CHARACTERS) throw tooLong();
-    cursor = answer.nextCursor;
-    if (cursor === undefined) return { tools: [...tools.values()], dropped: received.dropped };
+    const known = received.tools.size;
+    const { nextCursor, end } = await readPage(client, cursor, options);
+    if (end !== undefined) return toListing(received, end.problem);
+    isSamePage = page > 0 && received.tools.size === known;
+    if (received.count > MAX_TOOLS || received.characters > MAX_LIST_CHARACTERS) break;
+    // An empty cursor is valid, but some languages write it for an absent one.
+    const isAbsent = cursor === "" && nextCursor === "" && isSamePage;
+    if (nextCursor === undefined || isAbsent) return toListing(received, undefined);
+    cursor = nextCursor;
+    if (cursors.has(cursor)) return toListing(received, SAME_PAGE);
+    cursors.add(cursor);
   }
+  if (isSamePage) return toListing(received, SAME_PAGE);
   throw tooLong();
+}
+
+interface Page {
+  readonly nextCursor?: string | undefined;
+  /** The page cannot be had; without a problem, because there may be none. */
+  readonly end?: { readonly problem?: string };
+}
+
+async function readPage(
+  client: Client,
+  cursor: string | undefined,
+  options: { readonly signal: AbortSignal; readonly timeout: number },
+): Promise<Page> {
+  const params = definedOnly({ cursor });
+  try {
+    return await client.request({ method: "tools/list", params }, pageSchema, options);
+  } catch (error) {
+    const rpcError = toRpcError(error);
+    if (cursor === undefined || rpcError === null) throw error;
+    if (cursor === "") return { end: {} };
+    if (rpcError.code !== RPC_CODES.invalidParams) throw error;
+    return { end: { problem: `the server rejects its own cursor: ${rpcError.message}` } };
+  }
+}
+
+function toListing({ tools, dropped }: ReceivedTools, problem: string | undefined): ToolListing {
+  const others = problem === undefined ? [] : [{ name: "(further tools)", reason: problem }];
+  return { tools: [...tools.values()], dropped: [...dropped, ...others] };
 }
 
 /** The tools received so far, including invalid definitions. */
 interface ReceivedTools {
   count: number;
   characters: number;
+  readonly tools: Map<string, ToolDefinition>;
   readonly dropped: DroppedTool[];
 }
 
 /**
- * Removes and collects invalid definitions, because the SDK would reject a whole page for one of
- * them.
+ * Collects the tools of each page before the SDK sees them, because it would reject a whole page
+ * for one that is invalid.
  */
-function dropBrokenTools({ transport }: Client): ReceivedTools {
-  const received: ReceivedTools = { count: 0, characters: 0, dropped: [] };
+function receiveTools({ transport }: Client): ReceivedTools {
+  const received: ReceivedTools = { count: 0, characters: 0, tools: new Map(), dropped: [] };
   const deliver = transport?.onmessage;
   if (transport === undefined || deliver === undefined) return received;
   transport.onmessage = (message, extra) => {
     const page = pageMessageSchema.safeParse(message);
     if (!page.success || !("result" in message)) return deliver(message, extra);
-    const { result } = page.data;
-    received.count += result.tools.length;
-    received.characters += JSON.stringify(result.tools).length;
-    const tools = result.tools.slice(0, MAX_TOOLS).filter((tool) => {
-      const reason = brokenTool(tool);
-      if (reason !== null) received.dropped.push(reason);
-      return reason === null;
-    });
-    deliver({ ...message, result: { ...result, tools } }, extra);
+    const { tools, ...result } = page.data.result;
+    receivePage(received, tools);
+    deliver({ ...message, result: { ...result, tools: [] } }, extra);
   };
   return received;
 }
 
-function brokenTool(tool: unknown): DroppedTool | null {
-  const parsed = mcpToolSchema.safeParse(tool);
-  if (parsed.success) {
-    const { name, inputSchema } = parsed.data;
-    const problem = headerAnnotationProblem(inputSchema);
-    return problem === null ? null : { name, reason: problem };
+function receivePage(received: ReceivedTools, given: JsonValue): void {
+  if (!Array.isArray(given)) {
+    if (given === null) return;
+    const reason = `tools is ${kindOfPart(given)} instead of a list`;
+    received.dropped.push({ name: "(all tools)", reason });
+    return;
   }
-  const named = z.looseObject({ name: z.string() }).safeParse(tool);
-  const [issue] = parsed.error.issues;
-  return {
-    name: named.success ? withoutHidden(named.data.name) : "(without a name)",
-    reason: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`,
-  };
+  received.count += given.length;
+  received.characters += JSON.stringify(given).length;
+  for (const item of given.slice(0, MAX_TOOLS)) {
+    if (item !== null) receiveTool(received, item);
+  }
+}
+
+function receiveTool({ tools, dropped }: ReceivedTools, given: JsonValue): void {
+  const read = readTool(given);
+  dropped.push(...read.dropped);
+  if (read.tool === null) return;
+  const tool = read.tool as JsonObject & ToolDefinition;
+  const earlier = tools.get(tool.name);
+  if (earlier === undefined) {
+    tools.set(tool.name, tool);
+  } else if (canonicalJson(earlier as unknown as JsonObject) !== canonicalJson(tool)) {
+    const reason = "it is listed again with another definition; the first is used";
+    dropped.push({ name: tool.name, is_part: true, reason });
+  }
 }
 
 function tooLong(): SwarmError {

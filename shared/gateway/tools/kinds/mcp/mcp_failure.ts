@@ -10,6 +10,8 @@ import { noConnection } from "../http/no_connection.ts";
 import type { ServerAnswer } from "../../../tool_contracts/tool_server.ts";
 import { asksMore } from "../../../tool_contracts/assert_can_be_asked.ts";
 import type { RequestTrace } from "./mcp_fetch.ts";
+import { withHint } from "../../../../platform/errors/with_hint.ts";
+import { RPC_CODES } from "./reading/rpc_codes.ts";
 
 /** A failed request to an MCP server, with its details. */
 export interface McpFailure {
@@ -21,12 +23,6 @@ export interface McpFailure {
   readonly isRetry?: boolean;
 }
 
-/** JSON-RPC's code for invalid parameters; MCP also uses it for an unknown tool. */
-const INVALID_PARAMS = -32602;
-/** MCP's code for a client that lacks a capability that the server requires. */
-const CAPABILITY_MISSING = -32021;
-/** As reported by servers of the earlier protocol. */
-const RESOURCE_NOT_FOUND = -32002;
 /** Redirects of a request that has not run; 303 follows a request that has run. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 /** Statuses of a proxy after which the request may have reached the server. */
@@ -41,7 +37,7 @@ export function answerOfFailure(failure: McpFailure): ServerAnswer {
   const { server, error, trace } = failure;
   if (trace.tooLarge !== null) {
     const { message, hint } = trace.tooLarge;
-    return answeredError("OUTPUT_TOO_LARGE", `${message}. ${hint ?? ""}`);
+    return answeredError("OUTPUT_TOO_LARGE", withHint(message, hint));
   }
   const rpcError = toRpcError(error);
   if (rpcError !== null) return answerOfRpcError(rpcError, failure.isRetry === true);
@@ -107,7 +103,7 @@ function unavailable({ server, error, trace }: McpFailure): SwarmError {
   }
   return new SwarmError(
     "TOOL_UNAVAILABLE",
-    `The tool server '${server}' is not available now (${how(trace)})`,
+    `The tool server '${server}' is not available now (${how(trace)}${codeOf(error)})`,
     { hint: "Try again later, or check mcp_url in the tool's config.", cause: error },
   );
 }
@@ -125,11 +121,19 @@ function how({ status, failure }: RequestTrace): string {
   return status < 400 ? "not the Model Context Protocol, or cut off" : `HTTP ${status}`;
 }
 
+/** The code of a server's own error. Its words are left out, because they may repeat a secret. */
+function codeOf(error: unknown): string {
+  const rpcError = toRpcError(error);
+  return rpcError === null ? "" : `, JSON-RPC error ${rpcError.code}`;
+}
+
 function answerOfRpcError({ code, message, data }: RpcError, isRetry: boolean): ServerAnswer {
-  if (code === CAPABILITY_MISSING) throw asksMore(requiredCapabilities(data));
-  if (code === INVALID_PARAMS && isRetry) return answeredError("TOOL_STATE_INVALID", message);
-  if (code !== INVALID_PARAMS) return answeredError("TOOL_FAILED", message);
-  const isUnknownTool = /unknown tool|tool\b.*\b(not found|unknown)/i.test(message);
+  if (code === RPC_CODES.capabilityMissing) throw asksMore(requiredCapabilities(data));
+  if (code === RPC_CODES.invalidParams && isRetry) {
+    return answeredError("TOOL_STATE_INVALID", message);
+  }
+  if (code !== RPC_CODES.invalidParams) return answeredError("TOOL_FAILED", message);
+  const isUnknownTool = /unknown tool|tool\b.{0,100}\b(not found|unknown)/i.test(message);
   const errorCode = isUnknownTool ? "TOOL_NOT_FOUND" : "TOOL_ARGUMENTS_INVALID";
   return { ...answeredError(errorCode, message), isDefinitionStale: true };
 }
@@ -148,7 +152,7 @@ function answeredError(
 
 /** Whether the server requires input that the caller cannot provide. */
 export function asksMoreOf(error: unknown): boolean {
-  return toRpcError(error)?.code === CAPABILITY_MISSING;
+  return toRpcError(error)?.code === RPC_CODES.capabilityMissing;
 }
 
 /** Converts a failed resource or prompt request to the error to report. */
@@ -156,8 +160,8 @@ export function errorOfRelay(failure: McpFailure): SwarmError {
   const rpcError = toRpcError(failure.error);
   if (rpcError === null) return errorOfFailure(failure);
   const { code, message, data } = rpcError;
-  if (code === CAPABILITY_MISSING) return asksMore(requiredCapabilities(data));
-  if (code === RESOURCE_NOT_FOUND || code === INVALID_PARAMS) {
+  if (code === RPC_CODES.capabilityMissing) return asksMore(requiredCapabilities(data));
+  if (code === RPC_CODES.resourceNotFound || code === RPC_CODES.invalidParams) {
     return new SwarmError(
       "RESOURCE_NOT_FOUND",
       `'${failure.server}' refused the request: ${message}`,
@@ -169,7 +173,8 @@ export function errorOfRelay(failure: McpFailure): SwarmError {
   return new SwarmError("TOOL_FAILED", `'${failure.server}' reported an error: ${message}`);
 }
 
-interface RpcError {
+/** A JSON-RPC error. */
+export interface RpcError {
   readonly code: number;
   readonly message: string;
   readonly data: unknown;
@@ -181,7 +186,7 @@ function requiredCapabilities(data: unknown): JsonObject {
 }
 
 /** The JSON-RPC error of a server; the SDK's own errors have string codes. */
-function toRpcError(error: unknown): RpcError | null {
+export function toRpcError(error: unknown): RpcError | null {
   if (!(error instanceof Error) || !("code" in error)) return null;
   if (typeof error.code !== "number") return null;
   return {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { emptyTrace } from "./mcp_fetch.ts";
-import { answerOfFailure, type McpFailure } from "./mcp_failure.ts";
+import { answerOfFailure, errorOfFailure, type McpFailure } from "./mcp_failure.ts";
 
 const INVALID_PARAMS = -32602;
 
@@ -34,4 +34,12 @@ Deno.test("a call that may have run says what happened to its response", () => {
   assert.match(lost(null), /'files' closed the connection before it answered/);
   assert.match(lost(502), /'files' answered with an error \(HTTP 502\)/);
   assert.match(lost(200), /'files' returned an unreadable response/);
+});
+
+Deno.test("a server that refuses a connection is named with the code of its error, without its words", () => {
+  const error = Object.assign(new Error("your key s3cret is unknown"), { code: -32000 });
+  const trace = { ...emptyTrace(), status: 400 };
+  const { message } = errorOfFailure({ server: "files", credential: null, error, trace });
+
+  assert.match(message, /'files' is not available now \(HTTP 400, JSON-RPC error -32000\)/);
 });

@@ -10,7 +10,7 @@ import type { Credential } from "../../../tool_contracts/credential.ts";
 import { withDeadline } from "../../../../platform/values/with_deadline.ts";
 import { plainValues } from "../../credentials/extra_secrets.ts";
 import type { McpServerConfig } from "../../../tool_contracts/tool_config.ts";
-import type { ToolDefinition } from "../../../tool_contracts/tool_definition.ts";
+import { isRepeatable, type ToolDefinition } from "../../../tool_contracts/tool_definition.ts";
 import type { ServerFeatures } from "../../../tool_contracts/server_tools.ts";
 import type { ToolLogSink } from "../../../tool_contracts/tool_call.ts";
 import type {
@@ -31,6 +31,8 @@ import { type ConnectedClient, connectMcpClient } from "./mcp_client.ts";
 import { answerOfFailure, asksMoreOf, errorOfFailure, errorOfRelay } from "./mcp_failure.ts";
 import { createMcpFetch, emptyTrace, type RequestTrace } from "./mcp_fetch.ts";
 import { META_PREFIX } from "../../../tool_contracts/meta_keys.ts";
+import { saysSessionIsLost } from "./reading/lost_session.ts";
+import { sessionLossOf, SessionLostResult } from "./session_loss.ts";
 import { answerOfResult, metaOf } from "./tool_result.ts";
 
 interface McpServerOptions {
@@ -54,9 +56,6 @@ const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 const SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo";
 /** A longer text is not a version. */
 const MAX_VERSION_CHARACTERS = 100;
-
-/** Statuses with which a server rejects the stored state. */
-const FORGOTTEN_STATUSES: ReadonlySet<number> = new Set([400, 404, 405]);
 
 /**
  * An external MCP server over Streamable HTTP, with either version of the protocol. A known server
@@ -166,7 +165,7 @@ async function ask<T>(
           use(connected, {
             signal: AbortSignal.any([deadline, connected.cut]),
             timeout: timeoutMs,
-          })),
+          }), { isRepeatable: true, beforeRetry: () => {} }),
     );
     if (timed.kind === "done") return timed.value;
   } catch (error) {
@@ -208,11 +207,15 @@ async function callTool(
             isSent = true;
             return send(connected, call, deadline);
           },
-          () => isSent = false,
+          {
+            isRepeatable: isRepeatable(call.definition),
+            beforeRetry: () => isSent = false,
+          },
         ),
     );
     if (timed.kind === "done") return timed.value;
   } catch (error) {
+    if (error instanceof SessionLostResult) return error.answer;
     if (signal.aborted || error instanceof SwarmError) throw error;
     const failure = { server: slug, credential, error, trace };
     if (!isSent) throw errorOfFailure(failure);
@@ -231,7 +234,7 @@ const askingSchema = z.looseObject({
 });
 
 async function send(
-  { client, cut }: ConnectedClient,
+  { client, cut, isResumed }: ConnectedClient,
   call: ServerCall,
   deadline: AbortSignal,
 ): Promise<ServerAnswer> {
@@ -250,7 +253,13 @@ async function send(
     }),
   });
   const asking = askingSchema.safeParse(result);
-  if (!asking.success) return answerOfResult(result as CallToolResult);
+  if (!asking.success) {
+    const answer = answerOfResult(result as CallToolResult);
+    if (isResumed && answer.isError && saysSessionIsLost(answer.text)) {
+      throw new SessionLostResult(answer);
+    }
+    return answer;
+  }
   const { inputRequests, requestState, _meta } = asking.data;
   return {
     kind: "input_required",
@@ -260,23 +269,37 @@ async function send(
   };
 }
 
+interface Retrying {
+  /** A second run cannot do harm, whatever the first did. */
+  readonly isRepeatable: boolean;
+  readonly beforeRetry: () => void;
+}
+
 interface ClientWork extends Connecting {
   readonly trace: RequestTrace;
   readonly signal: AbortSignal;
 }
 
-/** Runs `use` with a connected client; once more if the server rejects the stored state. */
+/**
+ * Runs `use` with a connected client; once more if the server rejects the stored state. Where the
+ * first run may have had an effect, only the next operation begins anew.
+ */
 async function withClient<T>(
   work: ClientWork,
   use: (connected: ConnectedClient) => Promise<T>,
-  beforeRetry: () => void = () => {},
+  { isRepeatable, beforeRetry }: Retrying,
 ): Promise<T> {
   try {
     return await useClient(work, use);
   } catch (error) {
     const isRemembered = work.state.discovery !== null || work.state.session !== null;
-    const isForgotten = FORGOTTEN_STATUSES.has(work.trace.status ?? 0);
-    if (!isRemembered || !isForgotten || work.signal.aborted || asksMoreOf(error)) throw error;
+    if (!isRemembered || work.signal.aborted || asksMoreOf(error)) throw error;
+    const loss = sessionLossOf(error, work.trace);
+    if (loss === "none") throw error;
+    if (loss === "perhaps" && !isRepeatable) {
+      await work.options.saveState(UNKNOWN_CONNECTION);
+      throw error;
+    }
     beforeRetry();
     return await useClient({ ...work, state: UNKNOWN_CONNECTION }, use);
   }

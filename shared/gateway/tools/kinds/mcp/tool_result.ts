@@ -3,11 +3,11 @@ import { definedOnly } from "../../../../platform/values/defined_only.ts";
 import type { JsonObject, JsonValue } from "../../../../platform/values/json.ts";
 import { isNestedTooDeep } from "../../../../platform/values/json_depth.ts";
 import { contentText } from "../../../../platform/values/content_text.ts";
-import type { ServerAnswer } from "../../../tool_contracts/tool_server.ts";
+import type { Answered } from "../../../tool_contracts/tool_server.ts";
 import type { CallToolResult } from "../../../../vendor/mcp_client.js";
 
 /** A tool's result, with its text for a model. */
-export function answerOfResult(result: CallToolResult): ServerAnswer {
+export function answerOfResult(result: CallToolResult): Answered {
   const structured = isNestedTooDeep(result.structuredContent)
     ? "(a result that is nested too deeply)"
     : result.structuredContent as JsonValue | undefined;

@@ -1,5 +1,0 @@
-import { defineAsyncComponent } from "vue";
-import { lazily } from "../app/lazily.ts";
-
-/** Loads the chart and its library when there is something to draw. */
-export const LazyBarChart = defineAsyncComponent(lazily(() => import("./BarChart.vue")));
