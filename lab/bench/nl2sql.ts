@@ -3,7 +3,7 @@ import { classifySql } from "../../shared/servers/sql/classify_sql.ts";
 import { estimateContextTokens } from "../../shared/servers/sql/context/choose_context.ts";
 import { describeTable } from "../../shared/servers/sql/linking/compact_schema.ts";
 import type { LinkableTable } from "../../shared/servers/sql/linking/linkable_table.ts";
-import { linkTables } from "../../shared/servers/sql/linking/link_tables.ts";
+import { linkTables } from "../../shared/servers/sql/context/choose_context.ts";
 import { indexTables, type TableIndex } from "../../shared/servers/sql/linking/rank_tables.ts";
 import { toLinkable } from "../../shared/servers/sql/linking/to_linkable.ts";
 import type { DatabaseSchema } from "../../shared/servers/sql/schema/database_schema.ts";

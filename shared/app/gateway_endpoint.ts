@@ -11,8 +11,10 @@ import type { ToolGateway } from "../gateway/tool_contracts/tool_gateway.ts";
 import type { App } from "./app.ts";
 import { createAppGateway } from "./create_app_gateway.ts";
 import { INTERNAL_SERVERS } from "./internal_servers.ts";
-import { createServerRegistrar } from "./register_internal_servers.ts";
 import { createReleaseCheck } from "./release_check.ts";
+import type { Sql } from "../platform/db/sql_client.ts";
+import { toSwarmError } from "../platform/db/to_swarm_error.ts";
+import type { InternalServers } from "../gateway/tool_contracts/internal_server.ts";
 
 /** The gateway as an edge function serves it, over MCP or plain JSON. */
 export interface GatewayEndpoint extends Pick<App, "close"> {
@@ -39,4 +41,35 @@ export function openGatewayEndpoint(name: string, config: Config, log: Logger): 
     checkSession: () => runInBackground(checkSession()),
     close: () => sql.end({ timeout: 1 }),
   };
+}
+
+/**
+ * Creates the function that adds a row in `tools` for each folder of `shared/servers`, once per
+ * isolate. Existing rows stay unchanged, and only servers without a row are loaded.
+ */
+function createServerRegistrar(sql: Sql, servers: InternalServers): () => Promise<void> {
+  let registered: Promise<void> | null = null;
+
+  return () => {
+    registered ??= register().catch((error) => {
+      registered = null;
+      throw toSwarmError(error, "register the internal tool servers");
+    });
+    return registered;
+  };
+
+  async function register(): Promise<void> {
+    const names = Object.keys(servers);
+    const [row] = await sql<{ missing: string[] }[]>`
+      select private.unregistered_servers(${sql.json(names)}) as missing`;
+    const missing = row?.missing ?? [];
+    if (missing.length === 0) return;
+    const described = await Promise.all(missing.map(describe));
+    await sql`select private.register_servers(${sql.json(described)})`;
+  }
+
+  async function describe(slug: string) {
+    const server = await servers[slug]?.();
+    return { slug, name: server?.title ?? slug, description: server?.description ?? null };
+  }
 }

@@ -11,7 +11,7 @@ import { ANSWER_LIMITS, MESSAGE_LIMITS } from "../../shared/platform/json/json_l
 import { parseJson } from "../../shared/platform/json/parse_json.ts";
 import { SseMeter } from "../../shared/platform/json/sse_meter.ts";
 import { NameHints } from "../../shared/platform/values/nearest_names.ts";
-import { parseVariants } from "../../shared/servers/catalog/parse_variants.ts";
+import { parseVariants } from "../../shared/servers/catalog/draft_variations.ts";
 import { readFrontMatter } from "../../shared/servers/quoth/markdown/front_matter.ts";
 import { splitMarkdown } from "../../shared/servers/quoth/markdown/split_markdown.ts";
 import { classifySql } from "../../shared/servers/sql/classify_sql.ts";
@@ -19,7 +19,7 @@ import { stripConstants } from "../../shared/servers/sql/context/strip_constants
 import type { LinkableTable } from "../../shared/servers/sql/linking/linkable_table.ts";
 import { indexTables, rankTables } from "../../shared/servers/sql/linking/rank_tables.ts";
 import { describeResults } from "../../shared/servers/sql/results/describe_results.ts";
-import { parseCsv } from "../../shared/servers/sql/results/parse_csv.ts";
+import { parseCsv } from "../../shared/servers/sql/results/read_results.ts";
 import { readResults } from "../../shared/servers/sql/results/read_results.ts";
 import { distinctNames, numberOf } from "../../shared/servers/sql/results/result_table.ts";
 import { resultsChart } from "../../shared/servers/sql/results/results_chart.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readReferenceData } from "../../lab/bench/reference_files.ts";
 import { writeLine } from "../../scripts/terminal.ts";
 import { classifySql } from "../../shared/servers/sql/classify_sql.ts";
-import { parseCsv } from "../../shared/servers/sql/results/parse_csv.ts";
+import { parseCsv } from "../../shared/servers/sql/results/read_results.ts";
 import { DEFAULT_SQL_POLICY } from "../../shared/servers/sql/sql_policy.ts";
 
 /** One of the reference databases has its own schema. */

@@ -39,8 +39,8 @@ import type { JsonValue } from "../../shared/platform/values/json.ts";
 import {
   toJsonDocument,
   toMarkdownDocument,
-} from "../../shared/servers/catalog/conversation_document.ts";
-import { describeRuleset } from "../../shared/servers/catalog/describe_ruleset.ts";
+} from "../../shared/servers/catalog/export_conversation.ts";
+import { describeRuleset } from "../../shared/servers/catalog/enhance_prompt.ts";
 import { coerceValue } from "../../shared/servers/sql/records/coerce_value.ts";
 import { textOfValue } from "../../shared/servers/sql/results/result_table.ts";
 import {
@@ -179,11 +179,11 @@ const WRITERS: Readonly<Record<string, readonly Write[]>> = {
   "shared/models/tool_schemas/rule_text.ts": [ruleText],
   "shared/platform/values/canonical_json.ts": [canonicalJson],
   "shared/platform/values/csv_line.ts": [(value) => csvLine([value])],
-  "shared/servers/catalog/conversation_document.ts": [
+  "shared/servers/catalog/export_conversation.ts": [
     (value) => toJsonDocument(conversationOf(value)),
     (value) => toMarkdownDocument(conversationOf(value)),
   ],
-  "shared/servers/catalog/describe_ruleset.ts": [
+  "shared/servers/catalog/enhance_prompt.ts": [
     (value) =>
       describeRuleset(
         { name: "r", content: { others: jsonTextOf(value).slice(0, 30_000) } } as never,
@@ -275,7 +275,6 @@ const NEVER_LONGER: Readonly<Record<"one copy" | "short" | "measured", readonly 
     "shared/models/llm/openai_reasoning.ts",
     "shared/models/llm/request_downgrades.ts",
     "shared/models/tool_schemas/function_definition.ts",
-    "shared/models/tool_schemas/repeated_items.ts",
     "shared/servers/sql/classify_sql.ts",
     "shared/servers/sql/name_objects.ts",
     "shared/servers/sql/schema/database_schema.ts",

@@ -1,5 +1,5 @@
 import type { Sql } from "../../../shared/platform/db/sql_client.ts";
-import { parseCsv } from "../../../shared/servers/sql/results/parse_csv.ts";
+import { parseCsv } from "../../../shared/servers/sql/results/read_results.ts";
 import { readReferenceData } from "../reference_files.ts";
 
 /** The databases of defog's questions, each in a schema of its name. */

@@ -1,5 +1,5 @@
 import type { LinkableTable } from "../../../shared/servers/sql/linking/linkable_table.ts";
-import { withInferredKeys } from "../../../shared/servers/sql/linking/infer_keys.ts";
+import { withInferredKeys } from "../../../shared/servers/sql/linking/to_linkable.ts";
 import { seededRandom } from "../../../scripts/seeded_random.ts";
 
 /** Words that are common in all schemas. */

@@ -1,5 +1,5 @@
 import { z } from "../../../shared/vendor/zod.js";
-import { findSection } from "../../../shared/servers/quoth/find_section.ts";
+import { findSection } from "../../../shared/servers/quoth/read_doc.ts";
 import { listSections } from "../../../shared/servers/quoth/list_sections.ts";
 import { readReferenceData, readReferenceFiles, type ReferenceFile } from "../reference_files.ts";
 import type { Judgment } from "./score_ranking.ts";

@@ -1,5 +1,5 @@
 import { hashWords } from "../../../shared/servers/quoth/embedders/lexical_hash.ts";
-import { toBreadcrumb } from "../../../shared/servers/quoth/markdown/breadcrumb.ts";
+import { toBreadcrumb } from "../../../shared/servers/quoth/markdown/split_markdown.ts";
 import {
   type Chunk,
   splitMarkdown,

@@ -6,10 +6,10 @@ import {
 } from "../../platform/values/json.ts";
 import { joinPath } from "../../platform/values/json_path.ts";
 import { type ArgumentShape, type PropertyShape, SAME_SHAPE } from "./argument_shape.ts";
-import { acceptsNull, orNull } from "./or_null.ts";
 import { addRule, ruleText } from "./rule_text.ts";
-import { ANNOTATIONS, namesIn, schemasIn } from "./schema_keywords.ts";
+import { ANNOTATIONS, listedValues, namesIn, schemasIn, typesOf } from "./schema_keywords.ts";
 import type { ReportLoss } from "./schema_loss.ts";
+import { definedOnly } from "../../platform/values/defined_only.ts";
 
 /** The schema dialect of one provider. */
 export interface Dialect {
@@ -272,4 +272,33 @@ function at(place: ConversionPlace, name: string): ConversionPlace {
 
 function inItems(place: ConversionPlace): ConversionPlace {
   return { ...place, path: `${place.path}[*]` };
+}
+
+/** Whether a schema explicitly accepts null. */
+export function acceptsNull(schema: JsonObject): boolean {
+  if (schema.anyOf !== undefined) return schemasIn(schema.anyOf).some(acceptsNull);
+  const values = listedValues(schema);
+  return typesOf(schema).includes("null") && (values === undefined || values.includes(null));
+}
+
+/** The same schema, but also accepting null. */
+function orNull(schema: JsonObject): JsonObject {
+  const { description, anyOf, ...rules } = schema;
+  const about = definedOnly({ description });
+  if (anyOf !== undefined && Object.keys(rules).length === 0) {
+    return { ...about, anyOf: [...schemasIn(anyOf), { type: "null" }] };
+  }
+  const { const: only, enum: _, ...rest } = rules;
+  const isScalar = typeof rules.type === "string" && !["object", "array"].includes(rules.type);
+  if (!isScalar || anyOf !== undefined) {
+    const { description: __, ...whole } = schema;
+    return { ...about, anyOf: [whole, { type: "null" }] };
+  }
+  const values = listedValues(only === undefined ? rules : { const: only });
+  return {
+    ...about,
+    ...rest,
+    type: [String(rules.type), "null"],
+    ...(values === undefined ? {} : { enum: [...values, null] }),
+  };
 }

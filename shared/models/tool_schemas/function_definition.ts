@@ -1,5 +1,4 @@
-import type { JsonObject } from "../../platform/values/json.ts";
-import { anthropicDialect } from "./anthropic_dialect.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
 import {
   type ArgumentShape,
   SAME_SHAPE,
@@ -10,12 +9,11 @@ import { type Converted, convertSchema, type Dialect } from "./convert_schema.ts
 import { foldRoot } from "./fold_root.ts";
 import { geminiDialect } from "./gemini_dialect.ts";
 import { MAX_SCHEMA_CHARACTERS } from "./max_schema_characters.ts";
-import { openAiDialect, openAiStrictDialect } from "./openai_dialect.ts";
+import { openAiDialect, openAiStrictDialect, PROPERTY_NAME } from "./openai_dialect.ts";
 import { toPlainSchema } from "./plain_schema.ts";
 import { renameProperties } from "./property_names.ts";
 import { unusableSchema } from "./schema_error.ts";
 import type { SchemaLoss } from "./schema_loss.ts";
-import { exceededStrictLimit } from "./strict_limits.ts";
 
 /** The provider whose form is used. */
 export type FunctionTarget = "openai" | "anthropic" | "gemini";
@@ -166,4 +164,63 @@ function assertSize(schema: JsonObject): void {
 
 function distinct(losses: readonly SchemaLoss[]): SchemaLoss[] {
   return [...new Map(losses.map((loss) => [JSON.stringify(loss), loss])).values()];
+}
+
+/**
+ * Anthropic accepts JSON Schema 2020-12 below the root. Its strict mode is not used, because its
+ * limits apply to all tools of a request together: one more tool could make every call fail.
+ */
+const anthropicDialect: Dialect = {
+  propertyName: PROPERTY_NAME,
+  isStrict: false,
+  prepare: (schema) => schema,
+  takes: () => true,
+};
+
+const MAX_PROPERTIES = 5_000;
+const MAX_LEVELS = 10;
+const MAX_VALUES = 1_000;
+const MAX_NAME_CHARACTERS = 120_000;
+/** Maximum characters of a list with more than {@linkcode LONG_LIST} values. */
+const MAX_LONG_LIST_CHARACTERS = 15_000;
+const LONG_LIST = 250;
+
+/** The keyword with which a schema exceeds the limits of OpenAI's strict mode, if any. */
+function exceededStrictLimit(schema: JsonObject): string | undefined {
+  const sums = { properties: 0, values: 0, characters: 0, isListTooLong: false, levels: 0 };
+  measure(schema, 0, sums);
+  if (sums.levels > MAX_LEVELS) return "items";
+  if (sums.values > MAX_VALUES || sums.isListTooLong) return "enum";
+  const isTooWide = sums.properties > MAX_PROPERTIES || sums.characters > MAX_NAME_CHARACTERS;
+  return isTooWide ? "properties" : undefined;
+}
+
+interface Sums {
+  properties: number;
+  values: number;
+  characters: number;
+  isListTooLong: boolean;
+  levels: number;
+}
+
+function measure(schema: JsonValue, level: number, sums: Sums): void {
+  if (!isJsonObject(schema)) return;
+  sums.levels = Math.max(sums.levels, level);
+  const { properties, items, anyOf } = schema;
+  const values: readonly JsonValue[] = Array.isArray(schema.enum) ? schema.enum : [];
+  const length = JSON.stringify([...values, schema.const ?? null]).length;
+  sums.values += values.length;
+  sums.characters += length;
+  sums.isListTooLong ||= values.length > LONG_LIST && length > MAX_LONG_LIST_CHARACTERS;
+  if (isJsonObject(properties)) {
+    for (const [name, property] of Object.entries(properties)) {
+      sums.properties++;
+      sums.characters += name.length;
+      measure(property, level + 1, sums);
+    }
+  }
+  if (items !== undefined) measure(items, level + 1, sums);
+  if (Array.isArray(anyOf)) {
+    for (const option of anyOf) measure(option, level, sums);
+  }
 }

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
 import { joinPath } from "../../platform/values/json_path.ts";
-import { modernize } from "./modernize.ts";
 import { ReferenceIndex, type ReferenceTarget } from "./reference_index.ts";
 import { unusableSchema } from "./schema_error.ts";
 import { hasRules, type KeywordForm, KEYWORDS, SILENT_KEYWORDS } from "./schema_keywords.ts";
 import type { ReportLoss } from "./schema_loss.ts";
 import { simplify } from "./simplify.ts";
+import { definedOnly } from "../../platform/values/defined_only.ts";
 
 /**
  * Deeper or larger schemas are rejected: they are attacks or mistakes, and models cannot use them.
@@ -135,4 +135,45 @@ function shortened(values: readonly JsonValue[]): [string, JsonValue][] {
     ["examples", examples],
     ["title", `One of ${values.length} values, such as the examples`],
   ];
+}
+
+/** Rewrites keywords of earlier JSON Schema drafts in the form of 2020-12. */
+function modernize(schema: JsonObject): JsonObject {
+  const { additionalItems, dependencies, ...rest } = schema;
+  const lists: JsonObject = Array.isArray(rest.items)
+    ? {
+      ...(rest.items.length === 0 ? {} : { prefixItems: rest.items }),
+      ...definedOnly({ items: additionalItems }),
+    }
+    : rest.items === undefined
+    ? {}
+    : { items: rest.items };
+  const { items: _, ...others } = rest;
+  return { ...bounds(others), ...lists, ...dependents(dependencies) };
+}
+
+/** Draft 4: `exclusiveMinimum: true` made `minimum` exclusive. */
+function bounds(schema: JsonObject): JsonObject {
+  const result: Record<string, JsonValue> = { ...schema };
+  for (const [exclusive, inclusive] of BOUNDS) {
+    if (typeof schema[exclusive] !== "boolean") continue;
+    delete result[exclusive];
+    if (schema[exclusive] !== true || schema[inclusive] === undefined) continue;
+    result[exclusive] = schema[inclusive];
+    delete result[inclusive];
+  }
+  return result;
+}
+
+const BOUNDS = [["exclusiveMinimum", "minimum"], ["exclusiveMaximum", "maximum"]] as const;
+
+function dependents(dependencies: JsonValue | undefined): JsonObject {
+  if (!isJsonObject(dependencies)) return {};
+  const entries = Object.entries(dependencies);
+  const required = entries.filter(([, value]) => Array.isArray(value));
+  const schemas = entries.filter(([, value]) => !Array.isArray(value));
+  return {
+    ...(required.length === 0 ? {} : { dependentRequired: Object.fromEntries(required) }),
+    ...(schemas.length === 0 ? {} : { dependentSchemas: Object.fromEntries(schemas) }),
+  };
 }

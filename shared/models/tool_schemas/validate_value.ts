@@ -1,10 +1,7 @@
 import { type OutputUnit, type SchemaDraft, Validator } from "../../vendor/cfworker_json_schema.js";
-import type { JsonObject, JsonValue } from "../../platform/values/json.ts";
-import { isJsonObject } from "../../platform/values/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../platform/values/json.ts";
 import { lazily } from "../../platform/values/lazily.ts";
 import { type MeteredSchema, meterSchema, toOwnFormat } from "./metered_schema.ts";
-import { meterValue } from "./metered_value.ts";
-import { repeatsItems } from "./repeated_items.ts";
 import { StepBudget, StepsSpentError } from "./step_budget.ts";
 
 /** The result of a validation. */
@@ -114,4 +111,133 @@ function reasonOf(error: unknown): string {
   if (error instanceof TypeError) return "the value of a keyword is not of the right type";
   if (error instanceof URIError) return "a name in it is not valid Unicode";
   return error instanceof Error ? error.message.slice(0, 200) : "the schema is unusable";
+}
+
+/** Objects with more or longer names cost steps each time their names are iterated. */
+const MANY_NAMES = 200;
+const MANY_CHARACTERS = 4_000;
+/** Pairwise comparison of fewer items costs nothing. */
+const MANY_ITEMS = 300;
+
+/** Facts about a value before it is validated. */
+interface MeteredValue {
+  /** The value itself, unless it contains an object that costs steps. */
+  readonly value: JsonValue;
+  /** Values in it, itself included. */
+  readonly count: number;
+}
+
+/** The expensive features of a schema. */
+interface ValueCosts {
+  /** It may apply several schemas to one object. */
+  readonly paysForNames: boolean;
+  /** It may compare the items of an array pairwise. */
+  readonly paysForItems: boolean;
+}
+
+/**
+ * Counts a value and makes its wide objects cost steps: the validator iterates all names of an
+ * object once for each schema that it applies to it. In long arrays each visited item costs a step.
+ *
+ * @throws StepsSpentError
+ */
+function meterValue(
+  value: JsonValue,
+  budget: StepBudget,
+  { paysForNames, paysForItems }: ValueCosts,
+): MeteredValue {
+  let count = 0;
+  return { value: copy(value), count };
+
+  function copy(source: JsonValue): JsonValue {
+    count++;
+    budget.spend(1 / 3);
+    if (Array.isArray(source)) {
+      let copies: JsonValue[] | null = null;
+      for (const [index, item] of source.entries()) {
+        const own = copy(item);
+        if (own !== item) (copies ??= [...source])[index] = own;
+      }
+      return paysForItems && source.length > MANY_ITEMS
+        ? payingItems(copies ?? source)
+        : copies ?? source;
+    }
+    return isJsonObject(source) ? copyObject(source) : source;
+  }
+
+  function copyObject(source: JsonObject): JsonObject {
+    const names = Object.keys(source);
+    let characters = 0;
+    const changed: [string, JsonValue][] = [];
+    for (const name of names) {
+      characters += name.length;
+      const item = source[name] ?? null;
+      const own = copy(item);
+      if (own !== item) changed.push([name, own]);
+    }
+    const whole = changed.length === 0
+      ? source
+      : Object.fromEntries([...Object.entries(source), ...changed]);
+    const isWide = names.length > MANY_NAMES || characters > MANY_CHARACTERS;
+    return isWide && paysForNames ? paying(whole, names.length + characters / 100) : whole;
+  }
+
+  function payingItems(array: readonly JsonValue[]): readonly JsonValue[] {
+    return new Proxy(array, {
+      get(target, place) {
+        budget.spend(1 / 5);
+        return Reflect.get(target, place);
+      },
+    });
+  }
+
+  function paying(object: JsonObject, steps: number): JsonObject {
+    return new Proxy(object, {
+      ownKeys(target) {
+        budget.spend(steps);
+        return Reflect.ownKeys(target);
+      },
+    });
+  }
+}
+
+/**
+ * Whether an array anywhere in a value repeats an item. Takes one pass over the value.
+ *
+ * @throws StepsSpentError
+ */
+function repeatsItems(value: JsonValue, budget: StepBudget): boolean {
+  // Not as strings like the forms: to build and hash one for each of many scalars takes long.
+  const scalars = new Map<JsonValue, number>();
+  const forms = new Map<string, number>();
+  let repeats = false;
+  numberOf(value);
+  return repeats;
+
+  /** Equal values get the same number. */
+  function numberOf(item: JsonValue): number {
+    budget.spend(1 / 3);
+    if (Array.isArray(item)) return numberIn(forms, formOfArray(item));
+    return isJsonObject(item) ? numberIn(forms, formOfObject(item)) : numberIn(scalars, item);
+  }
+
+  function numberIn<Key>(numbers: Map<Key, number>, key: Key): number {
+    const known = numbers.get(key);
+    if (known !== undefined) return known;
+    const next = scalars.size + forms.size;
+    numbers.set(key, next);
+    return next;
+  }
+
+  function formOfArray(array: readonly JsonValue[]): string {
+    const items = array.map(numberOf);
+    repeats ||= new Set(items).size < items.length;
+    return `[${items.join()}`;
+  }
+
+  function formOfObject(object: JsonObject): string {
+    const members = Object.keys(object).sort()
+      .map((name) => `${JSON.stringify(name)}:${numberOf(object[name] ?? null)}`);
+    return `{${members.join()}`;
+  }
 }

@@ -5,9 +5,10 @@ import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import type { ToolModelAnswer } from "../../gateway/tool_contracts/tool_model.ts";
 import { z } from "../../vendor/zod.js";
 import { CATALOG_SCOPES } from "./catalog_scopes.ts";
-import { addDistinct, parseVariants } from "./parse_variants.ts";
 import { MAX_PROMPT_CHARACTERS, promptModelChoice, usageOf, usageSchema } from "./prompt_models.ts";
 import { toInputSchema } from "../../platform/values/json_schema.ts";
+import { asJsonObject, type JsonValue } from "../../platform/values/json.ts";
+import { parseJson } from "../../platform/json/parse_json.ts";
 
 const MAX_VARIANTS = 5;
 const DEFAULT_VARIANTS = 3;
@@ -79,4 +80,38 @@ function tooFew(found: number, wanted: number): SwarmError {
     `Cannot draft ${wanted} variants: the model gave only ${found} in ${MAX_ATTEMPTS} answers`,
     { hint: "Ask for fewer, send a longer text, or name another model." },
   );
+}
+
+const LIMITS = { bytes: 2_000_000, depth: 20, members: 10_000, items: 10_000 };
+const NUMBERED = /^\s{0,8}(?:\d{1,2}[.)]|[-*•])\s+/;
+
+/**
+ * The variants in a model's answer: from the requested JSON, with or without a code fence,
+ * otherwise from a numbered or bulleted list.
+ */
+export function parseVariants(answer: string): string[] {
+  const json = answer.trim().replace(/^```(?:json)?\s*\n/i, "");
+  const parsed = parseJson(json.endsWith("```") ? json.slice(0, -"```".length) : json, LIMITS);
+  if (parsed.kind === "json") return textsOf(parsed.value);
+  const lines = answer.split("\n").filter((line) => NUMBERED.test(line));
+  return lines.map((line) => line.replace(NUMBERED, "").trim()).filter((line) => line !== "");
+}
+
+/** The first texts that differ in more than case, spaces and punctuation. */
+export function addDistinct(
+  known: readonly string[],
+  added: readonly string[],
+  limit: number,
+): string[] {
+  const byKey = new Map<string, string>();
+  for (const text of [...known, ...added]) {
+    const key = text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+    if (!byKey.has(key) && text.trim() !== "") byKey.set(key, text.trim());
+  }
+  return [...byKey.values()].slice(0, limit);
+}
+
+function textsOf(value: JsonValue): string[] {
+  const list = Array.isArray(value) ? value : asJsonObject(value).variants;
+  return Array.isArray(list) ? list.filter((item) => typeof item === "string") : [];
 }

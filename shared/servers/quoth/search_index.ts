@@ -4,15 +4,14 @@ import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
 import { defineTool } from "../../gateway/tool_contracts/internal_server.ts";
 import { asOwner } from "../as_owner.ts";
 import { checkOldHead } from "./check_head.ts";
-import { fitSnippets } from "./fit_snippets.ts";
-import { hitText, type MergedHit, mergeHits } from "./merge_hits.ts";
+import { type ChunkHit, hitText, type MergedHit, mergeHits } from "./merge_hits.ts";
 import { toLabel } from "./label.ts";
 import { permalinkOf } from "./permalink.ts";
 import { freshnessSchema, type ProjectState, readProjectState } from "./project_state.ts";
 import { QUOTH_SCOPES } from "./quoth_scopes.ts";
-import { relevancesOf } from "./relevance.ts";
 import { noticesOf } from "./search_notices.ts";
 import { searchProject } from "./search_project.ts";
+import { estimateTextTokens, TokenMeter } from "./markdown/token_meter.ts";
 
 const resultSchema = z.object({
   file: z.string().describe("The filePath for quoth_read_doc"),
@@ -123,4 +122,82 @@ function toResults(
       },
     };
   });
+}
+
+/**
+ * The relevance of each hit, such as `83%`: its cosine similarity. A hit without a vector gets a
+ * share of the answer's highest similarity in proportion to its word rank, so that it never ranks
+ * above a compared hit. If no hit has a vector, relevance is by words only, and the best hit has
+ * 100%.
+ */
+export function relevancesOf(
+  hits: readonly Pick<ChunkHit, "similarity" | "text_score">[],
+): string[] {
+  const similarities = hits.flatMap(({ similarity }) => similarity ?? []);
+  const highest = similarities.length === 0 ? 1 : Math.max(...similarities);
+  return hits.map(({ similarity, text_score: textScore }) =>
+    toPercent(similarity ?? textScore * highest)
+  );
+}
+
+function toPercent(share: number): string {
+  return `${Math.round(Math.min(1, Math.max(0, share)) * 100)}%`;
+}
+
+/** A text of an answer and the terms that matched it. */
+interface Snippet {
+  readonly text: string;
+  readonly matchedTerms: readonly string[];
+}
+
+/** Shorter snippets are useless; many hits may therefore exceed a small budget. */
+const MIN_TOKENS = 12;
+const MARK = "…";
+
+/**
+ * Shortens snippets until together they have at most `tokenBudget` tokens; none is dropped. Short
+ * ones stay whole, long ones share the rest, each starting at its first matched line.
+ */
+function fitSnippets(
+  snippets: readonly Snippet[],
+  tokenBudget: number | undefined,
+): string[] {
+  if (tokenBudget === undefined) return snippets.map(({ text }) => text);
+  const sizes = snippets.map(({ text }) => estimateTextTokens(text));
+  const share = fairShare(sizes, tokenBudget);
+  return snippets.map((snippet, index) =>
+    (sizes[index] ?? 0) <= share ? snippet.text : shorten(snippet, share)
+  );
+}
+
+/** The maximum tokens per snippet that keeps the total within the budget. */
+function fairShare(sizes: readonly number[], budget: number): number {
+  let left = budget;
+  const ascending = sizes.toSorted((a, b) => a - b);
+  for (const [index, size] of ascending.entries()) {
+    const share = Math.floor(left / (ascending.length - index));
+    if (size > share) return Math.max(share, MIN_TOKENS);
+    left -= size;
+  }
+  return Infinity;
+}
+
+function shorten({ text, matchedTerms }: Snippet, maxTokens: number): string {
+  const meter = new TokenMeter(text);
+  // Two ellipses of one token each surround the rest.
+  const room = maxTokens - 2 * estimateTextTokens(MARK);
+  const start = meter.tokens(0, text.length) <= room ? 0 : firstMatch(text, matchedTerms, room);
+  const end = meter.fit(start, text.length, room);
+  const cut = end < text.length ? text.slice(start, end).trimEnd() + MARK : text.slice(start);
+  return start > 0 ? MARK + cut : cut;
+}
+
+/** The beginning of the first line with a matched word, unless the text's own beginning has it. */
+function firstMatch(text: string, terms: readonly string[], room: number): number {
+  const low = text.toLowerCase();
+  const places = terms.map((term) => low.indexOf(term.toLowerCase())).filter((at) => at >= 0);
+  if (places.length === 0) return 0;
+  const first = Math.min(...places);
+  if (new TokenMeter(text).fit(0, text.length, room) > first) return 0;
+  return text.lastIndexOf("\n", first) + 1;
 }

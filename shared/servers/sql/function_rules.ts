@@ -1,5 +1,4 @@
 import { allowedFunctions, CALLER_FUNCTIONS, WRITING_FUNCTIONS } from "./allowed_functions.ts";
-import { ALLOWED_SETTINGS } from "./allowed_settings.ts";
 import { literalText } from "./constant_value.ts";
 import { finding, forbidden, type NodeFinding, type NodeInContext } from "./check_context.ts";
 import { searchPathOf, type SqlPolicy } from "./sql_policy.ts";
@@ -64,3 +63,48 @@ function settingOfCall(node: TreeNode): NodeFinding | null {
   const [first] = listOf(node.args);
   return settingFinding(literalText(first), node.location);
 }
+
+/**
+ * Settings that `SHOW` and `current_setting()` may read: display of values and configuration of the
+ * server. Everything else is refused, because projects store secrets in their own settings and
+ * claims are in `request.*`.
+ */
+const ALLOWED_SETTINGS: ReadonlySet<string> = new Set([
+  "block_size",
+  "bytea_output",
+  "client_encoding",
+  "datestyle",
+  "default_text_search_config",
+  "default_transaction_isolation",
+  "default_transaction_read_only",
+  "effective_cache_size",
+  "extra_float_digits",
+  "in_hot_standby",
+  "integer_datetimes",
+  "intervalstyle",
+  "lc_collate",
+  "lc_ctype",
+  "lc_messages",
+  "lc_monetary",
+  "lc_numeric",
+  "lc_time",
+  "lock_timeout",
+  "max_connections",
+  "max_identifier_length",
+  "max_index_keys",
+  "random_page_cost",
+  "search_path",
+  "seq_page_cost",
+  "server_encoding",
+  "server_version",
+  "server_version_num",
+  "shared_buffers",
+  "standard_conforming_strings",
+  "statement_timeout",
+  "timezone",
+  "transaction_isolation",
+  "transaction_read_only",
+  "work_mem",
+  "xmlbinary",
+  "xmloption",
+]);

@@ -4,7 +4,6 @@ import { type ErrorCode, traitsOf } from "../../platform/errors/codes.ts";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import type { JsonObject } from "../../platform/values/json.ts";
 import type { ModelMessage } from "../../models/llm/model_port.ts";
-import { extractSql } from "../sql/extract_sql.ts";
 import {
   defineTool,
   reply,
@@ -13,18 +12,51 @@ import {
 } from "../../gateway/tool_contracts/internal_server.ts";
 import type { ToolModelAnswer } from "../../gateway/tool_contracts/tool_model.ts";
 import { assertHasUser } from "./assert_has_user.ts";
-import {
-  type GenerationAnswer,
-  generationAnswer,
-  type GenerationAttempt,
-  type GenerationRequest,
-  generationRequest,
-} from "./generation_answer.ts";
 import { contextualPrompt, type GenerationPrompt } from "./generation_context.ts";
 import { withHint } from "../../platform/errors/with_hint.ts";
 import { READ_SCOPES } from "./sql_scopes.ts";
 import { readSqlSettings, type SqlSettings } from "./sql_settings.ts";
 import { type InvalidSql, validateSql, type ValidSql } from "./validate_sql.ts";
+import { z } from "../../vendor/zod.js";
+import { modelChoice } from "./model_choice.ts";
+import { toolError } from "./tool_failure.ts";
+
+/** Arguments of `generate_sql`. */
+const generationRequest = z.strictObject({
+  prompt: z.string().min(1).max(20_000).describe("Natural language query description"),
+  ...modelChoice,
+  use_context: z.boolean().default(true)
+    .describe("Give the model the schema and the learned context"),
+  max_retries: z.int().min(1).max(5).default(3)
+    .describe("Maximum number of model calls"),
+});
+
+/** Parsed arguments of `generate_sql`. */
+type GenerationRequest = z.output<typeof generationRequest>;
+
+const attemptSchema = z.object({
+  attempt: z.int(),
+  sql: z.string().nullable(),
+  error: z.string().nullable(),
+});
+
+/** One attempt: the model call and its outcome. */
+type GenerationAttempt = z.infer<typeof attemptSchema>;
+
+/** The result of `generate_sql`, including errors, because some clients validate those as well. */
+export const generationAnswer = z.object({
+  sql: z.string().nullable().describe("The statement; in an error, the last one tried"),
+  statement_class: z.enum(["read", "write", "ddl", "forbidden", "multi", "invalid"]).nullable(),
+  tables: z.array(z.string()).optional(),
+  total_cost: z.number().nullable().optional(),
+  estimated_rows: z.number().nullable().optional(),
+  warnings: z.array(z.string()).optional(),
+  attempts: z.array(attemptSchema).describe("The attempts, in order"),
+  error: toolError.optional(),
+});
+
+/** The structured content of an answer. */
+type GenerationAnswer = z.input<typeof generationAnswer>;
 
 const SYSTEM_PROMPT = "You are an expert SQL generator. Return only valid, executable SQL.";
 /** Low, for consistent SQL. */
@@ -243,4 +275,23 @@ function failed(generation: Generation, attempts: Attempts, error: SwarmError): 
 
 function contextMeta({ request, prompt }: Generation): JsonObject {
   return { context_applied: request.use_context, context: prompt.meta };
+}
+
+/** Keywords that start a statement. */
+const BEGINNING =
+  /^[\s(]*(select|with|insert|update|delete|merge|values|table|create|alter|drop|explain|show|truncate|grant|revoke|do|call|copy|set|begin|commit)\b/i;
+
+/**
+ * The SQL in a model's answer: the content of its first fence, otherwise everything from the first
+ * line that starts like a statement. Fences and prose are removed once; the parser checks the rest.
+ */
+function extractSql(answer: string): string {
+  const fenced = /(?:^|\n)\s*(`{3,}|~{3,})[^\n]*\n([\s\S]*?)(?:\n\s*\1|$)/.exec(answer);
+  if (fenced?.[2] !== undefined) return fenced[2].trim();
+  const lines = answer.split("\n");
+  const start = lines.findIndex((line) => BEGINNING.test(line));
+  if (start < 0) return answer.trim();
+  const text = lines.slice(start).join("\n").trim();
+  // Text after the end of the statement and an empty line is an explanation.
+  return text.replace(/;\s*\n\s*\n[\s\S]*$/, ";").trim();
 }

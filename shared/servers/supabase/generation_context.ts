@@ -7,10 +7,14 @@ import {
 } from "../sql/context/choose_context.ts";
 import { enhancePrompt } from "../sql/context/enhance_prompt.ts";
 import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
-import { knowContext } from "./known_context.ts";
 import { orderTables } from "./order_tables.ts";
-import { knowTables } from "./known_tables.ts";
 import type { SqlSettings } from "./sql_settings.ts";
+import { z } from "../../vendor/zod.js";
+import type { Sql } from "../../platform/db/sql_client.ts";
+import { EMPTY_CONTEXT, type SqlContext } from "../sql/context/sql_context.ts";
+import { indexTables, type TableIndex } from "../sql/linking/rank_tables.ts";
+import { toLinkable } from "../sql/linking/to_linkable.ts";
+import { knowSchema } from "./schema_cache.ts";
 
 /** The prompt for a question, and its description in `_meta`. */
 export interface GenerationPrompt {
@@ -48,4 +52,67 @@ function describe(chosen: ChosenContext, version: number | null, text: string): 
     model_notes: modelNotes.length,
     left_out: { ...leftOut },
   };
+}
+
+const remark = z.object({ title: z.string(), text: z.string() });
+const publishedSchema = z.object({
+  version: z.int(),
+  document: z.object({
+    overview: z.string(),
+    patterns: z.array(remark.extend({ sql: z.string() })),
+    fixes: z.array(z.object({ title: z.string(), error: z.string(), fix: z.string() })),
+    insights: z.array(remark),
+    modelNotes: z.array(remark),
+  }),
+}).nullable();
+
+/** The context of one version. */
+interface KnownContext {
+  /** Null if none was published. */
+  readonly version: number | null;
+  readonly context: SqlContext;
+}
+
+/** The last context that this isolate read, per database. */
+const lastRead = new WeakMap<Sql, KnownContext>();
+
+/**
+ * Returns the current context. It is read again only when its version changes; each call gets the
+ * version with the SQL policy, which it reads anyway.
+ */
+async function knowContext(sql: Sql, version: number | null): Promise<KnownContext> {
+  if (version === null) return { version: null, context: EMPTY_CONTEXT };
+  const known = lastRead.get(sql);
+  if (known?.version === version) return known;
+  const [row] = await sql`select private.read_sql_context() as published`;
+  const published = publishedSchema.parse(row?.published ?? null);
+  const read = {
+    version: published?.version ?? null,
+    context: published?.document ?? EMPTY_CONTEXT,
+  };
+  lastRead.set(sql, read);
+  return read;
+}
+
+interface KnownTables {
+  readonly catalogVersion: string;
+  readonly index: TableIndex;
+}
+
+/** The last ranking data of this isolate, per database. */
+const lastCounted = new WeakMap<Sql, KnownTables>();
+
+/**
+ * The tables that callers see, prepared for ranking. They are rebuilt after the catalogs change.
+ */
+async function knowTables(
+  context: ToolContext,
+  settings: SqlSettings,
+): Promise<KnownTables> {
+  const { schema, catalogVersion } = await knowSchema(context, settings);
+  const known = lastCounted.get(context.sql);
+  if (known?.catalogVersion === catalogVersion) return known;
+  const counted = { catalogVersion, index: indexTables(toLinkable(schema)) };
+  lastCounted.set(context.sql, counted);
+  return counted;
 }

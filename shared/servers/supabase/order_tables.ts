@@ -2,7 +2,6 @@ import { z } from "../../vendor/zod.js";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { createEmbedderResolver } from "../quoth/embedders/resolve_embedder.ts";
 import { describeTable, nameOf } from "../sql/linking/compact_schema.ts";
-import { fuseRanks } from "../sql/linking/fuse_ranks.ts";
 import { type RankedTable, rankTables, type TableIndex } from "../sql/linking/rank_tables.ts";
 import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import { sha256Hex } from "../../platform/values/sha256_hex.ts";
@@ -140,4 +139,35 @@ async function keepVectors(
     select ${embedder}, decode(made.hash, 'hex'), made.vector::extensions.vector
     from jsonb_to_recordset(${sql.json(rows)}) as made (hash text, vector text)
     on conflict do nothing`;
+}
+
+/**
+ * The constant of reciprocal rank fusion. The larger it is, the less the first places differ from
+ * later ones.
+ */
+const RANK_OFFSET = 60;
+/** Weight of meaning relative to words, which are more precise when they match. */
+const MEANING_WEIGHT = 0.5;
+
+/**
+ * Combines the orders by words and by meaning. A table that only one of them contains ranks after
+ * tables at the same place that both contain.
+ *
+ * @param byMeaning Indexes of tables, the nearest first; tables may be missing.
+ */
+export function fuseRanks(
+  byWords: readonly RankedTable[],
+  byMeaning: readonly number[],
+): RankedTable[] {
+  const meaningPlaces = new Map(byMeaning.map((index, place) => [index, place]));
+  return byWords
+    .map(({ index, score }, place) => {
+      const meaningPlace = meaningPlaces.get(index);
+      const words = score > 0 ? 1 / (RANK_OFFSET + place) : 0;
+      const meaning = meaningPlace === undefined
+        ? 0
+        : MEANING_WEIGHT / (RANK_OFFSET + meaningPlace);
+      return { index, score: words + meaning };
+    })
+    .sort((a, b) => b.score - a.score || a.index - b.index);
 }

@@ -1,6 +1,9 @@
 import type { JsonValue } from "../../platform/values/json.ts";
-import { type DatabaseSchema, structureText } from "../sql/schema/database_schema.ts";
-import { hideColumns } from "../sql/schema/hide_columns.ts";
+import {
+  type DatabaseSchema,
+  type SchemaRelation,
+  structureText,
+} from "../sql/schema/database_schema.ts";
 import type { ToolContext } from "../../gateway/tool_contracts/internal_server.ts";
 import type { SqlSettings } from "./sql_settings.ts";
 import { sha256Hex } from "../../platform/values/sha256_hex.ts";
@@ -116,4 +119,33 @@ function toKnown(row: CachedRow, isCached: boolean): KnownSchema {
     generatedAt: row.generated_at,
     isCached,
   };
+}
+
+/**
+ * The schema without constraints, indexes and policies that would reveal columns that the caller
+ * may not use.
+ */
+function hideColumns(schema: DatabaseSchema): DatabaseSchema {
+  return { ...schema, relations: schema.relations.map(hideInRelation) };
+}
+
+function hideInRelation(relation: SchemaRelation): SchemaRelation {
+  const visible = new Set(relation.columns.map(({ name }) => name));
+  const isVisible = ({ columns }: { readonly columns: readonly string[] }) =>
+    columns.every((name) => visible.has(name));
+  return {
+    ...relation,
+    constraints: relation.constraints.filter(isVisible),
+    indexes: relation.indexes.filter(({ columns, definition }) =>
+      columns.every((name) => visible.has(name) || isExpressionOf(name, definition))
+    ),
+    policies: relation.policies.map((policy) =>
+      isVisible(policy) ? policy : { ...policy, using: null, check: null, columns: [] }
+    ),
+  };
+}
+
+/** A key that is an expression instead of a column name. */
+function isExpressionOf(key: string, definition: string): boolean {
+  return /[^\w$]/.test(key) && definition.includes(key);
 }

@@ -12,7 +12,7 @@ import {
   type FunctionTarget,
   toFunctionDefinition,
 } from "../../../shared/models/tool_schemas/function_definition.ts";
-import { acceptsNull } from "../../../shared/models/tool_schemas/or_null.ts";
+import { acceptsNull } from "../../../shared/models/tool_schemas/convert_schema.ts";
 import { loadFastCheck } from "../../deps.ts";
 import { canTellApart } from "./exact_conversion.ts";
 import { randomSchema } from "./random_schema.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { startModelServer } from "../../../scripts/models/model_server.ts";
 import { type ScriptedRequest, scriptModel } from "../../../scripts/models/scripted_agent.ts";
 import type { Sql } from "../../../shared/platform/db/sql_client.ts";
-import { generationAnswer } from "../../../shared/servers/supabase/generation_answer.ts";
+import { generationAnswer } from "../../../shared/servers/supabase/generate_sql.ts";
 import { asJsonObject, type JsonObject } from "../../../shared/platform/values/json.ts";
 import type { AnsweredCall } from "../../../shared/gateway/tool_contracts/tool_call.ts";
 import type { ToolCaller } from "../../../shared/gateway/tool_contracts/tool_caller.ts";

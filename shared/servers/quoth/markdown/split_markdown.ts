@@ -1,9 +1,7 @@
 import type { JsonObject } from "../../../platform/values/json.ts";
-import { toBreadcrumb } from "./breadcrumb.ts";
 import type { Block } from "./block.ts";
 import { missingFenceEnd } from "./cut_block.ts";
 import { DocumentLines } from "./document_lines.ts";
-import { documentTitle } from "./document_title.ts";
 import { readFrontMatter } from "./front_matter.ts";
 import { normalizeSource } from "./normalize_source.ts";
 import { toOutline } from "./outline.ts";
@@ -12,6 +10,7 @@ import type { Piece, Splitting } from "./piece.ts";
 import { splitSections } from "./split_sections.ts";
 import { estimateTextTokens, TokenMeter } from "./token_meter.ts";
 import { sha256Hex } from "../../../platform/values/sha256_hex.ts";
+import { beginningOf } from "../../../platform/values/beginning_of.ts";
 
 /**
  * Part of every hash: a new number makes the next check of a project's branch split and embed all
@@ -161,4 +160,51 @@ function toChunk(
 
 function hashOf(...parts: readonly (string | number)[]): string {
   return sha256Hex(parts.join("\0"));
+}
+
+const SEPARATOR = " > ";
+/** The breadcrumb's maximum share of a chunk: the rest of the embedder's window is for the text. */
+const BREADCRUMB_SHARE = 1 / 6;
+
+/**
+ * The path to a chunk in one line, such as `Guide > Install > On Linux`. A path that is too long
+ * loses its middle, then its end.
+ */
+export function toBreadcrumb(headingPath: readonly string[], maxTokens: number): string {
+  const limit = Math.floor(maxTokens * BREADCRUMB_SHARE);
+  const steps = [...headingPath];
+  while (steps.length > 2 && estimateTextTokens(steps.join(SEPARATOR)) > limit) steps.splice(1, 1);
+  const line = steps.join(SEPARATOR);
+  if (estimateTextTokens(line) <= limit) return line;
+  const characters = [...line];
+  while (estimateTextTokens(characters.join("")) >= limit) {
+    characters.length -= Math.ceil(characters.length / 10);
+  }
+  return `${characters.join("").trimEnd()}…`;
+}
+
+/** Longer titles are truncated: they would crowd out the text that follows. */
+const MAX_TITLE_CHARS = 200;
+
+/** Files with these names are titled after their folder. */
+const FOLDER_FILES = /^(?:_?index|readme)$/i;
+
+/** The front matter's title, otherwise the first level-one heading, otherwise the file's name. */
+function documentTitle(
+  frontMatter: JsonObject,
+  blocks: readonly Block[],
+  filePath: string,
+): string {
+  const { title } = frontMatter;
+  const given = typeof title === "string" || typeof title === "number" ? String(title) : "";
+  const heading = blocks.find((block) => block.heading?.level === 1 && block.heading.text !== "");
+  const chosen = given.replace(/\s+/g, " ").trim() || (heading?.heading?.text ?? "") ||
+    fileTitle(filePath);
+  return beginningOf(chosen, MAX_TITLE_CHARS);
+}
+
+function fileTitle(filePath: string): string {
+  const [file = "", folder] = filePath.split("/").filter((part) => part !== "").reverse();
+  const name = file.replace(/(?<=.)\.[^.]*$/, "");
+  return (FOLDER_FILES.test(name) ? folder : undefined) ?? (name || "Untitled");
 }

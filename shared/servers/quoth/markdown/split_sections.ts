@@ -1,8 +1,7 @@
 import type { Block } from "./block.ts";
-import { mergeSmallPieces } from "./merge_small_pieces.ts";
 import { endLineOf, type Section } from "./outline.ts";
 import { packBlocks } from "./pack_blocks.ts";
-import type { Piece, Splitting } from "./piece.ts";
+import { joinPieces, type Piece, pieceTokens, type Splitting } from "./piece.ts";
 
 /** Headings up to this level start chapters, which pieces do not span. */
 const CHAPTER_LEVEL = 2;
@@ -76,4 +75,28 @@ function mergeChapter(pieces: readonly Piece[], splitting: Splitting): Piece[] {
     (one, other) => Math.max(one, other) < SMALL_TOKENS,
   );
   return mergeSmallPieces(among, splitting, (one, other) => Math.min(one, other) < SMALL_TOKENS);
+}
+
+/** Joins adjacent pieces that fit together and whose sizes in tokens the rule accepts. */
+function mergeSmallPieces(
+  pieces: readonly Piece[],
+  splitting: Splitting,
+  areToJoin: (tokens: number, nextTokens: number) => boolean,
+): Piece[] {
+  const merged: Piece[] = [];
+  for (const piece of pieces) {
+    const previous = merged.pop();
+    if (previous === undefined) {
+      merged.push(piece);
+      continue;
+    }
+    const isWanted = areToJoin(pieceTokens(previous, splitting), pieceTokens(piece, splitting));
+    const joined = isWanted ? joinPieces(previous, piece) : null;
+    if (joined !== null && pieceTokens(joined, splitting) <= splitting.maxTokens) {
+      merged.push(joined);
+    } else {
+      merged.push(previous, piece);
+    }
+  }
+  return merged;
 }

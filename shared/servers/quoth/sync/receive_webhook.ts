@@ -2,9 +2,11 @@ import type { Bytes } from "../../../platform/values/bytes.ts";
 import { describeIssues } from "../../../platform/values/describe_issues.ts";
 import { SwarmError } from "../../../platform/errors/swarm_error.ts";
 import type { ReceivingStore, WebhookSecret } from "./receiving_store.ts";
-import { ignoredReason, parsePayload, pushEvent } from "./push_event.ts";
-import { namedRepositories } from "./signed_repositories.ts";
-import { isSignedWith, parseSignature } from "./webhook_signature.ts";
+import { z } from "../../../vendor/zod.js";
+import { bodyTooLarge } from "../../../platform/http/parse_body.ts";
+import { WEBHOOK_LIMITS } from "../../../platform/json/json_limits.ts";
+import { parseJson } from "../../../platform/json/parse_json.ts";
+import { Buffer } from "node:buffer";
 
 /** A webhook's request. */
 export interface Webhook {
@@ -104,4 +106,99 @@ function invalid(problem: string): SwarmError {
   return new SwarmError("BODY_INVALID", `Cannot read the push: ${problem}`, {
     hint: "Send GitHub's push event unchanged.",
   });
+}
+
+/** The relevant part of a `push` payload; its file lists are truncated by GitHub and ignored. */
+const pushEvent = z.object({
+  ref: z.string(),
+  after: z.string().regex(/^[0-9a-f]{40}$/),
+  deleted: z.boolean().default(false),
+});
+
+/**
+ * The JSON of a webhook's body in either of GitHub's two content types. Only for a body whose
+ * signature has been checked.
+ *
+ * @throws BODY_INVALID
+ */
+function parsePayload(body: Uint8Array, contentType: string | null): unknown {
+  const isForm = contentType?.startsWith("application/x-www-form-urlencoded") ?? false;
+  const parsed = parseJson(isForm ? payloadOfForm(body) : body, WEBHOOK_LIMITS);
+  if (parsed.kind === "json") return parsed.value;
+  if (parsed.kind === "too_large") throw bodyTooLarge("the webhook", parsed.excess);
+  throw new SwarmError("BODY_INVALID", "Cannot read the webhook: its body is not JSON", {
+    cause: parsed.cause,
+    hint: "Set the webhook's content type to application/json.",
+  });
+}
+
+function payloadOfForm(body: Uint8Array): string {
+  return new URLSearchParams(new TextDecoder().decode(body)).get("payload") ?? "";
+}
+
+/** The reason why a push is ignored, or null: only the tip of the project's branch is relevant. */
+function ignoredReason(
+  { ref, deleted }: z.infer<typeof pushEvent>,
+  defaultBranch: string,
+): "tag" | "branch" | "deleted" | null {
+  if (ref.startsWith("refs/tags/")) return "tag";
+  if (ref !== `refs/heads/${defaultBranch}`) return "branch";
+  return deleted ? "deleted" : null;
+}
+
+/** The member that names a payload's repository. */
+const MARKER = "full_name";
+/** Maximum number of examined places and names: a genuine payload has few. */
+const MAX_PLACES = 32;
+const MAX_NAMES = 4;
+/** Longer than any name with its surroundings. */
+const PLACE_BYTES = 260;
+
+const JSON_NAME = /^"\s{0,8}:\s{0,8}"([\w.-]{1,100})\\?\/([\w.-]{1,100})"/;
+/** In a form the JSON is percent-encoded. */
+const FORM_NAME = /^%22(?:%20|\+){0,8}%3A(?:%20|\+){0,8}%22([\w.-]{1,100})%2F([\w.-]{1,100})%22/i;
+
+/**
+ * The repositories named in an unverified body, as `owner/name`, at most four: only their secrets
+ * are tried. The bytes are searched for one word without parsing, which takes linear time and no
+ * memory.
+ */
+function namedRepositories(body: Uint8Array): string[] {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const names = new Set<string>();
+  let place = bytes.indexOf(MARKER);
+  for (let count = 0; count < MAX_PLACES && place !== -1 && names.size < MAX_NAMES; count++) {
+    const start = place + MARKER.length;
+    const near = bytes.toString("latin1", start, start + PLACE_BYTES);
+    const [, owner, name] = JSON_NAME.exec(near) ?? FORM_NAME.exec(near) ?? [];
+    if (owner !== undefined && name !== undefined) names.add(`${owner}/${name}`.toLowerCase());
+    place = bytes.indexOf(MARKER, start);
+  }
+  return [...names];
+}
+
+const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
+
+/**
+ * The bytes of an `X-Hub-Signature-256` header, or null when it is missing or malformed.
+ */
+function parseSignature(header: string | null): Bytes | null {
+  const hex = SIGNATURE.exec(header ?? "")?.[1];
+  if (hex === undefined) return null;
+  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+}
+
+/**
+ * Whether `signature` is the HMAC-SHA-256 of a body's bytes. The comparison is WebCrypto's, which
+ * runs in constant time.
+ */
+async function isSignedWith(
+  secret: string,
+  body: Bytes,
+  signature: Bytes,
+): Promise<boolean> {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const bytes = new TextEncoder().encode(secret);
+  const key = await crypto.subtle.importKey("raw", bytes, algorithm, false, ["verify"]);
+  return await crypto.subtle.verify("HMAC", key, signature, body);
 }

@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
 import { blankComments } from "../blank_comments.ts";
-import { plainIdentifiers } from "./plain_identifiers.ts";
 import { parseSql, SqlSyntaxError } from "../parse_sql.ts";
 import { isNode, type TreeNode, type TreeValue, visitNodes } from "../syntax_tree.ts";
 import { withoutTrailing } from "../../../platform/values/without_trailing.ts";
@@ -108,4 +107,29 @@ function literalAt(text: string): string | null {
   const escaped = /^e'(?:[^'\\]|\\[\s\S]|'')*'/i.exec(text);
   if (escaped !== null) return escaped[0];
   return /^(?:u&|[bxn])?'(?:[^']|'')*'/i.exec(text)?.[0] ?? null;
+}
+
+/** A quoted identifier, with its prefix. */
+const IDENTIFIER = /(u&)?"(?:[^"]|"")*"/gi;
+/** What could leave a fence or a comment of a file, or hide from a reader of it. */
+const UNSAFE = /`|--|<!|[\p{Bidi_Control}\p{Cc}]/gu;
+/** The same outside of identifiers, where lines may end. */
+const UNSAFE_OUTSIDE = /`|--|<!|[\p{Bidi_Control}]|(?![\n\t])\p{Cc}/u;
+
+/**
+ * A statement without comments and constants as text for a file: characters of identifiers that could
+ * end a fence or a comment are written as Unicode escapes, so that the statement means the same. Null
+ * if such a character is anywhere else.
+ */
+function plainIdentifiers(sql: string): string | null {
+  const plain = sql.replaceAll("\r\n", "\n").replace(IDENTIFIER, (name, prefix?: string) => {
+    if (prefix !== undefined || !new RegExp(UNSAFE).test(name)) return name;
+    return `U&${name.replaceAll("\\", "\\\\").replace(UNSAFE, toEscapes)}`;
+  });
+  return UNSAFE_OUTSIDE.test(plain) ? null : plain;
+}
+
+function toEscapes(text: string): string {
+  return [...text].map((character) => `\\${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
 }

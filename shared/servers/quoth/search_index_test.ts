@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { relevancesOf } from "./relevance.ts";
+import { relevancesOf } from "./search_index.ts";
 
 Deno.test("relevancesOf() returns similarities regardless of the order of the hits", () => {
   const hits = [{ similarity: 0.25, text_score: 1 }, { similarity: 0.831, text_score: 0 }];

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ArgumentTextDecoder } from "./argument_text_decoder.ts";
+import { ArgumentTextDecoder } from "./answer_deltas.ts";
 
 /** The output for JSON that arrives in pieces of `size` characters. */
 function decode(json: string, size: number, argument = "output"): string[] {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { addDistinct, parseVariants } from "./parse_variants.ts";
+import { addDistinct, parseVariants } from "./draft_variations.ts";
 
 Deno.test("parseVariants() reads JSON, fenced or not, and lists", () => {
   for (

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { withInferredKeys } from "./infer_keys.ts";
-import type { LinkableTable } from "./linkable_table.ts";
-import { linkTables } from "./link_tables.ts";
-import { indexTables } from "./rank_tables.ts";
+import { withInferredKeys } from "../linking/to_linkable.ts";
+import type { LinkableTable } from "../linking/linkable_table.ts";
+import { linkTables } from "./choose_context.ts";
+import { indexTables } from "../linking/rank_tables.ts";
 
 function table(schema: string, name: string, columns: string): LinkableTable {
   return {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { fuseRanks } from "./fuse_ranks.ts";
+import { fuseRanks } from "./order_tables.ts";
 
 const byWords = [2, 0, 1, 3].map((index, place) => ({ index, score: [3, 2, 0, 0][place] ?? 0 }));
 const orderOf = (byMeaning: readonly number[]) =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import MarkdownIt from "../../vendor/markdown_it.js";
-import { conversationExport, toJsonDocument, toMarkdownDocument } from "./conversation_document.ts";
+import { conversationExport, toJsonDocument, toMarkdownDocument } from "./export_conversation.ts";
 import type { StoredConversation } from "./read_messages.ts";
 
 const CONTENTS = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
-import { findSection, sectionAt } from "./find_section.ts";
+import { findSection, sectionAt } from "./read_doc.ts";
 import { listSections } from "./list_sections.ts";
 
 const GUIDE = `---

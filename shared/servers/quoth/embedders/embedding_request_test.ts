@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { nextMidnight } from "./next_midnight.ts";
+import { nextMidnight } from "./embedding_request.ts";
 
 Deno.test("nextMidnight() returns the start of the zone's next day, on days of any length", () => {
   const cases = [
