@@ -275,6 +275,7 @@ const NEVER_LONGER: Readonly<Record<"one copy" | "short" | "measured", readonly 
     "shared/models/llm/openai_reasoning.ts",
     "shared/models/llm/request_downgrades.ts",
     "shared/models/tool_schemas/function_definition.ts",
+    "shared/models/tool_schemas/validate_value.ts",
     "shared/servers/sql/classify_sql.ts",
     "shared/servers/sql/name_objects.ts",
     "shared/servers/sql/schema/database_schema.ts",
