@@ -1069,6 +1069,7 @@ export type PlatformSchema = {
         input_tokens: number;
         output_tokens: number;
         cost_micro_usd: number | null;
+        summed_usage_id: number;
         created_at: string;
         updated_at: string;
         started_at: string | null;
@@ -2206,6 +2207,7 @@ export type PlatformSchema = {
         input_tokens: number | null;
         output_tokens: number | null;
         cost_micro_usd: number | null;
+        summed_usage_id: number | null;
         created_at: string | null;
         updated_at: string | null;
         started_at: string | null;

@@ -1936,6 +1936,7 @@ create table public.tasks (
   input_tokens bigint not null default 0,
   output_tokens bigint not null default 0,
   cost_micro_usd bigint,
+  summed_usage_id bigint not null default 0,
 
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -2012,7 +2013,9 @@ comment on column public.tasks.yields is 'How often workers returned the task si
 comment on column public.tasks.runs_exclusively is 'True after a model call was cut off twice because its worker ended. The next worker that runs the task runs nothing else until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often the current step waited for a provider''s rate limit. The first 100 waits do not count as attempts.';
 comment on column public.tasks.cancel_reason is 'Why an operator cancelled the job; null when nobody or its owner did.';
-comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null until the task calls a model that has a price.';
+comment on column public.tasks.input_tokens is 'As output_tokens and cost_micro_usd: of the model calls up to summed_usage_id. They are added when the task stops running; job_usage has the sums of its job at any time.';
+comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null when no model with a price was called.';
+comment on column public.tasks.summed_usage_id is 'The last row of usage_events that the sums contain. While the task does not run, they contain all of them.';
 
 create function private.check_task_values()
 returns trigger
@@ -5914,7 +5917,8 @@ begin
     v_used.input_tokens, v_used.cached_input_tokens, v_used.cache_write_input_tokens,
     v_used.output_tokens, v_used.web_search_calls, v_used.code_execution_calls, v_used.cost_micro_usd,
     coalesce(v_used.is_estimate, false)
-  );
+  )
+  returning id into v_used.id;
   -- Not by a trigger, which takes twice as long.
   perform private.debit_model_call(v_used.user_id);
   if p_usage ->> 'reservation_id' is not null then
@@ -5926,33 +5930,47 @@ begin
 end;
 $$;
 comment on function private.insert_usage(jsonb) is
-  'Does what record_usage() does, except that the caller adds the call to its task and job in the same transaction. Returns the call with its price.';
+  'Does what record_usage() does, except that the caller holds the task and adds the call to its job in the same transaction. Returns the call with its price.';
 
 create function private.add_usage(
-  p_task_id uuid, p_input_tokens bigint, p_output_tokens bigint, p_cost_micro_usd bigint
+  p_master_task_id uuid, p_input_tokens bigint, p_output_tokens bigint, p_cost_micro_usd bigint
 )
 returns void
 language plpgsql
 set search_path = ''
 as $$
-declare
-  v_master_task_id uuid;
 begin
-  update public.tasks
-  set input_tokens = input_tokens + p_input_tokens,
-      output_tokens = output_tokens + p_output_tokens,
-      cost_micro_usd = coalesce(cost_micro_usd + p_cost_micro_usd, cost_micro_usd, p_cost_micro_usd)
-  where id = p_task_id
-  returning master_task_id into v_master_task_id;
   update private.job_totals
   set input_tokens = input_tokens + p_input_tokens,
       output_tokens = output_tokens + p_output_tokens,
       cost_micro_usd = coalesce(cost_micro_usd + p_cost_micro_usd, cost_micro_usd, p_cost_micro_usd)
-  where master_task_id = v_master_task_id;
+  where master_task_id = p_master_task_id;
 end;
 $$;
 comment on function private.add_usage(uuid, bigint, bigint, bigint) is
-  'Adds model calls to a task and its job. p_cost_micro_usd: null when none of them has a price.';
+  'Adds model calls of a running task to the totals of its job. p_cost_micro_usd: null when none of them has a price.';
+
+create function private.sum_task_usage()
+returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  select new.input_tokens + coalesce(sum(used.input_tokens), 0), new.output_tokens + coalesce(sum(used.output_tokens), 0),
+    coalesce(new.cost_micro_usd + sum(used.cost_micro_usd), new.cost_micro_usd, sum(used.cost_micro_usd)),
+    coalesce(max(used.id), new.summed_usage_id)
+  into new.input_tokens, new.output_tokens, new.cost_micro_usd, new.summed_usage_id
+  from public.usage_events as used
+  -- Not all of them: retention deletes those of a task that lives long.
+  where used.task_id = new.id and used.id > new.summed_usage_id;
+  return new;
+end;
+$$;
+comment on function private.sum_task_usage() is
+  'Row trigger: adds the model calls of a task to it when it stops running, because its row is written then. Each call would write it once more.';
+create trigger tasks_sum_usage before update of status on public.tasks
+  for each row when (old.status = 'running' and new.status <> 'running')
+  execute function private.sum_task_usage();
 
 create function private.record_usage(p_usage jsonb)
 returns void
@@ -5960,15 +5978,28 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_used constant public.usage_events := private.insert_usage(p_usage);
+  v_task public.tasks;
+  v_used public.usage_events;
 begin
-  if v_used.task_id is not null then
-    perform private.add_usage(v_used.task_id, v_used.input_tokens, v_used.output_tokens, v_used.cost_micro_usd);
+  -- Before the call has an id: under this lock the calls of a task become visible in the order of their ids, so
+  -- that the last one that is summed names them all.
+  select * into v_task from public.tasks where id = (p_usage ->> 'task_id')::uuid for no key update;
+  v_used := private.insert_usage(p_usage);
+  if v_task.id is null then
+    return;
   end if;
+  perform private.add_usage(v_task.master_task_id, v_used.input_tokens, v_used.output_tokens, v_used.cost_micro_usd);
+  -- The trigger tasks_sum_usage adds it to a task that runs.
+  update public.tasks
+  set input_tokens = input_tokens + v_used.input_tokens,
+      output_tokens = output_tokens + v_used.output_tokens,
+      cost_micro_usd = coalesce(cost_micro_usd + v_used.cost_micro_usd, cost_micro_usd, v_used.cost_micro_usd),
+      summed_usage_id = v_used.id
+  where id = v_task.id and status <> 'running';
 end;
 $$;
 comment on function private.record_usage(jsonb) is
-  'Records a model call at the price that is valid now. p_usage has columns of usage_events by name, and the reservation_id of resolve_provider_secret() if there is one. A call inside a task is also added to the task and its job.';
+  'Records a model call at the price that is valid now. p_usage has columns of usage_events by name, and the reservation_id of resolve_provider_secret() if there is one. A call inside a task is also added to its job, and to the task when it does not run.';
 
 -- engine/job_reservations.sql
 
@@ -6425,7 +6456,7 @@ begin
 end;
 $$;
 comment on function private.end_steps(public.tasks, jsonb) is
-  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}], and records their usage, data and files. The caller writes the events, and adds the usage to the task and its job.';
+  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}], and records their usage, data and files. The caller writes the events, and adds the usage to the job.';
 
 create function private.begin_steps(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb)
 returns table (seq int, state text, output jsonb)
@@ -6504,7 +6535,7 @@ declare
   v_events private.task_event[] := v_ended.events;
 begin
   if v_ended.input_tokens is not null then
-    perform private.add_usage(p_task.id, v_ended.input_tokens, v_ended.output_tokens, v_ended.cost_micro_usd);
+    perform private.add_usage(p_task.master_task_id, v_ended.input_tokens, v_ended.output_tokens, v_ended.cost_micro_usd);
   end if;
   if jsonb_array_length(p_steps) > 0 then
     perform private.record_progress(p_task, jsonb_array_length(p_next) > 0);
@@ -6817,7 +6848,7 @@ begin
 end;
 $$;
 comment on function private.book_cut_call(uuid, jsonb) is
-  'Records the estimated usage {seq, input_tokens, output_tokens, text} of a model call whose answer is lost, also on the task and its job, and emits model.interrupted. Keeps the text that had arrived as the output of the step, until the call is repeated. The caller holds the task.';
+  'Records the estimated usage {seq, input_tokens, output_tokens, text} of a model call whose answer is lost, also on its job, and emits model.interrupted. Keeps the text that had arrived as the output of the step, until the call is repeated. The caller holds the task.';
 
 create function private.record_cut_call(p_task_id uuid, p_cut_call jsonb)
 returns void
@@ -7347,13 +7378,10 @@ begin
         lease_expires_at = null,
         worker_id = null,
         logs = task.logs || v_log_line,
-        -- What add_usage() and record_progress() do, so that the row is written once.
+        -- What record_progress() does, so that the row is written once.
         deliveries = case when last is null then task.deliveries else 1 end,
         yields = case when last is null then task.yields else 0 end,
-        runs_exclusively = last is null and task.runs_exclusively,
-        input_tokens = task.input_tokens + coalesce(last.input_tokens, 0),
-        output_tokens = task.output_tokens + coalesce(last.output_tokens, 0),
-        cost_micro_usd = coalesce(task.cost_micro_usd + last.cost_micro_usd, task.cost_micro_usd, last.cost_micro_usd)
+        runs_exclusively = last is null and task.runs_exclusively
     from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb)
     left join unnest(v_last) as last on last.task_id = finish.id
     where task.id = any (v_ids) and finish.id = task.id and finish.held_epoch = task.epoch
@@ -19361,10 +19389,19 @@ create view public.job_usage with (security_invoker = true) as
     task.master_task_id,
     task.created_by,
     count(*) as task_count,
-    sum(task.input_tokens)::bigint as input_tokens,
-    sum(task.output_tokens)::bigint as output_tokens,
-    sum(task.cost_micro_usd)::bigint as cost_micro_usd
+    sum(task.input_tokens + coalesce(added.input_tokens, 0))::bigint as input_tokens,
+    sum(task.output_tokens + coalesce(added.output_tokens, 0))::bigint as output_tokens,
+    -- Per task, so that neither part hides the other when it is null.
+    sum(coalesce(task.cost_micro_usd + added.cost_micro_usd, task.cost_micro_usd, added.cost_micro_usd))::bigint
+      as cost_micro_usd
   from public.tasks as task
+  -- Not job_totals, which users may not read.
+  left join lateral (
+    select sum(used.input_tokens) as input_tokens, sum(used.output_tokens) as output_tokens,
+      sum(used.cost_micro_usd) as cost_micro_usd
+    from public.usage_events as used
+    where task.status = 'running' and used.task_id = task.id and used.id > task.summed_usage_id
+  ) as added on true
   group by task.master_task_id, task.created_by;
 revoke all on public.job_usage from anon, authenticated, service_role;
 comment on view public.job_usage is

@@ -118,7 +118,7 @@ begin
 end;
 $$;
 comment on function private.book_cut_call(uuid, jsonb) is
-  'Records the estimated usage {seq, input_tokens, output_tokens, text} of a model call whose answer is lost, also on the task and its job, and emits model.interrupted. Keeps the text that had arrived as the output of the step, until the call is repeated. The caller holds the task.';
+  'Records the estimated usage {seq, input_tokens, output_tokens, text} of a model call whose answer is lost, also on its job, and emits model.interrupted. Keeps the text that had arrived as the output of the step, until the call is repeated. The caller holds the task.';
 
 create function private.record_cut_call(p_task_id uuid, p_cut_call jsonb)
 returns void

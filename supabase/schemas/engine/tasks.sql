@@ -62,6 +62,7 @@ create table public.tasks (
   input_tokens bigint not null default 0,
   output_tokens bigint not null default 0,
   cost_micro_usd bigint,
+  summed_usage_id bigint not null default 0,
 
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -138,7 +139,9 @@ comment on column public.tasks.yields is 'How often workers returned the task si
 comment on column public.tasks.runs_exclusively is 'True after a model call was cut off twice because its worker ended. The next worker that runs the task runs nothing else until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often the current step waited for a provider''s rate limit. The first 100 waits do not count as attempts.';
 comment on column public.tasks.cancel_reason is 'Why an operator cancelled the job; null when nobody or its owner did.';
-comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null until the task calls a model that has a price.';
+comment on column public.tasks.input_tokens is 'As output_tokens and cost_micro_usd: of the model calls up to summed_usage_id. They are added when the task stops running; job_usage has the sums of its job at any time.';
+comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null when no model with a price was called.';
+comment on column public.tasks.summed_usage_id is 'The last row of usage_events that the sums contain. While the task does not run, they contain all of them.';
 
 create function private.check_task_values()
 returns trigger
