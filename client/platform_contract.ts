@@ -948,46 +948,6 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
-    task_events: {
-      Row: {
-        id: number;
-        task_id: string;
-        master_task_id: string;
-        type:
-          | "task.created"
-          | "task.started"
-          | "task.parked"
-          | "task.resumed"
-          | "task.retried"
-          | "task.completed"
-          | "task.failed"
-          | "task.cancelled"
-          | "model.started"
-          | "model.interrupted"
-          | "model.completed"
-          | "tool.started"
-          | "tool.completed"
-          | "tool.failed"
-          | "subtask.created"
-          | "subtask.finished"
-          | "review.requested"
-          | "review.answered"
-          | "review.reopened"
-          | "skill.loaded"
-          | "data.saved";
-        payload: Json;
-        at: string;
-      };
-      Insert: never;
-      Update: never;
-      Relationships: [{
-        foreignKeyName: "task_events_task_id_fkey";
-        columns: ["task_id"];
-        isOneToOne: false;
-        referencedRelation: "tasks";
-        referencedColumns: ["id"];
-      }];
-    };
     task_steps: {
       Row: {
         task_id: string;
@@ -1729,6 +1689,41 @@ export type PlatformSchema = {
         stopped_at: string | null;
         is_live: boolean | null;
         running_task_count: number | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
+    task_events: {
+      Row: {
+        id: number | null;
+        task_id: string | null;
+        master_task_id: string | null;
+        type:
+          | "task.created"
+          | "task.started"
+          | "task.parked"
+          | "task.resumed"
+          | "task.retried"
+          | "task.completed"
+          | "task.failed"
+          | "task.cancelled"
+          | "model.started"
+          | "model.interrupted"
+          | "model.completed"
+          | "tool.started"
+          | "tool.completed"
+          | "tool.failed"
+          | "subtask.created"
+          | "subtask.finished"
+          | "review.requested"
+          | "review.answered"
+          | "review.reopened"
+          | "skill.loaded"
+          | "data.saved"
+          | null;
+        payload: Json | null;
+        at: string | null;
       };
       Insert: never;
       Update: never;

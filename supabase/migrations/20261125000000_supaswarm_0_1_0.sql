@@ -1781,6 +1781,18 @@ comment on function private.first_id_of(timestamptz) is
 -- Append-only tables are partitioned by the creation time of the task, which is part of its id: a lookup
 -- by task_id reads one partition, and retention drops whole partitions.
 
+create function private.partitioned_table(p_name text)
+returns regclass
+language sql
+stable
+set search_path = ''
+as $$
+  select child.inhparent::regclass
+  from pg_catalog.pg_inherits as child
+  where child.inhrelid = format('private.%I', p_name || '_other')::regclass;
+$$;
+comment on function private.partitioned_table(text) is 'The table with partitions of this name, whose schema is public or private.';
+
 create function private.make_partition(p_table text, p_unit text, p_at timestamptz)
 returns boolean
 language plpgsql
@@ -1807,15 +1819,15 @@ begin
     return false;
   end if;
   execute format(
-    'create table private.%I partition of public.%I for values from (%L) to (%L) '
+    'create table private.%I partition of %s for values from (%L) to (%L) '
     'with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05, '
     'autovacuum_analyze_scale_factor = 0.05)',
-    v_name, p_table, v_first_id, v_next_id
+    v_name, private.partitioned_table(p_table), v_first_id, v_next_id
   );
   execute format('alter table private.%I enable row level security', v_name);
   execute format('revoke all on private.%I from anon, authenticated, service_role', v_name);
   execute format('comment on table private.%I is %L', v_name,
-    format('Rows of public.%s for tasks created in the %s from %s, UTC.', p_table, p_unit, v_from::date));
+    format('Rows of %s for tasks created in the %s from %s, UTC.', private.partitioned_table(p_table), p_unit, v_from::date));
   return true;
 end;
 $$;
@@ -1862,7 +1874,7 @@ begin
         substring(printed.text from $re$FROM \('([^']+)'\)$re$)::uuid as first_id,
         substring(printed.text from $re$TO \('([^']+)'\)$re$)::uuid as next_id
     ) as bound
-    where child.inhparent = format('public.%I', p_table)::regclass
+    where child.inhparent = private.partitioned_table(p_table)
       and bound.next_id <= private.first_id_of(p_before)
     order by bound.next_id;
 end;
@@ -2125,7 +2137,7 @@ comment on table private.hidden_step_outputs is
   'Full results of steps whose owner may read only a part of them, such as the text of a skill. Only workers read this table.';
 alter table private.hidden_step_outputs enable row level security;
 
-create table public.task_events (
+create table private.task_events (
   id bigint generated always as identity,
   task_id uuid not null references public.tasks (id) on delete cascade,
   -- No foreign key: the reference of task_id already deletes the event with its job.
@@ -2143,31 +2155,30 @@ create table public.task_events (
   at timestamptz not null default clock_timestamp(),
   primary key (task_id, id)
 ) partition by range (task_id);
-revoke all on public.task_events from anon, authenticated, service_role;
-revoke all on sequence public.task_events_id_seq from anon, authenticated, service_role;
--- Without the id, the entries of a job share one copy of its id. read_events() needs the order of ids, for which the
--- primary key has the master task's own events.
-create index task_events_master_task_id_idx on public.task_events (master_task_id);
-create index task_events_subtasks_idx on public.task_events (master_task_id, id) where task_id <> master_task_id;
+revoke all on private.task_events from anon, authenticated, service_role;
+revoke all on sequence private.task_events_id_seq from anon, authenticated, service_role;
+-- Only for subtasks: the primary key has the master task's own events. A reader of a job asks for both; see the view
+-- task_events.
+create index task_events_subtasks_idx on private.task_events (master_task_id, id) where task_id <> master_task_id;
 -- For retention. A BRIN index covers many pages with one entry. The first range of a table is summarized from the
 -- start, so each row in it writes WAL: a short range ends that soon.
-create index task_events_at_idx on public.task_events using brin (at) with (pages_per_range = 8);
-create table private.task_events_other partition of public.task_events default;
+create index task_events_at_idx on private.task_events using brin (at) with (pages_per_range = 8);
+create table private.task_events_other partition of private.task_events default;
 comment on table private.task_events_other is
-  'Default partition of public.task_events: rows of tasks whose partition did not exist yet.';
+  'Default partition of private.task_events: rows of tasks whose partition did not exist yet.';
 alter table private.task_events_other enable row level security;
 select private.make_partitions();
-comment on table public.task_events is 'Append-only trace. Each row is broadcast to the channel of its task and the channel of its job.';
+comment on table private.task_events is 'Append-only trace, as it is stored. Users read it as the view public.task_events.';
 
-alter table public.task_events enable row level security;
-create policy "owners read the events of their tasks" on public.task_events
+alter table private.task_events enable row level security;
+create policy "owners read the events of their tasks" on private.task_events
   for select to authenticated using (exists (
     -- "offset 0" as for task_steps.
     select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid()) offset 0
   ));
-comment on policy "owners read the events of their tasks" on public.task_events is
+comment on policy "owners read the events of their tasks" on private.task_events is
   'Clients that join late read the events that were broadcast before.';
-grant select on public.task_events to authenticated, service_role;
+grant select on private.task_events to authenticated, service_role;
 
 create table public.human_reviews (
   id uuid primary key default private.new_id(),
@@ -2708,7 +2719,7 @@ begin
   if cardinality(p_events) = 0 then
     return;
   end if;
-  insert into public.task_events (task_id, master_task_id, type, payload)
+  insert into private.task_events (task_id, master_task_id, type, payload)
   select event.task_id, event.master_task_id, event.type, case
     when event.payload @? '$.* ? (@ == null)' then (
       select coalesce(jsonb_object_agg(field.key, field.value), '{}')
@@ -2865,6 +2876,19 @@ $$;
 comment on function private.event_data(uuid, text, jsonb) is
   'The data of an event: the payload of its row, and what only the step has, such as the text of an answer, the arguments of a call or the output of a task that is its last answer.';
 
+create view public.task_events with (security_invoker = true) as
+  select event.id, event.task_id, event.master_task_id, event.type, event.payload, event.at
+  from (
+    -- For a job, the first part is read by the primary key and the second by task_events_subtasks_idx.
+    select * from private.task_events where task_id = master_task_id
+    union all
+    select * from private.task_events where task_id <> master_task_id
+  ) as event;
+revoke all on public.task_events from anon, authenticated, service_role;
+comment on view public.task_events is
+  'The events of tasks. Filter by task_id or master_task_id. Each is broadcast to the channel of its task and the channel of its job. Users see those of their own tasks, the service all.';
+grant select on public.task_events to authenticated, service_role;
+
 create function private.output_of_event(p_task_id uuid, p_output jsonb)
 returns jsonb
 language plpgsql
@@ -2986,7 +3010,7 @@ $$;
 comment on function private.broadcast_task_events() is
   'Statement trigger: broadcasts the new events to the channels of their tasks, their jobs and the jobs'' owners that are joined. Definer, because clients may not write to realtime.messages.';
 
-create trigger task_events_broadcast after insert on public.task_events
+create trigger task_events_broadcast after insert on private.task_events
   referencing new table as written
   for each statement execute function private.broadcast_task_events();
 
@@ -5548,7 +5572,7 @@ begin
       and not exists (select from public.task_steps as step where step.task_id = task.id)
     returning task_steps.task_id, name
   )
-  insert into public.task_events (task_id, master_task_id, type, payload)
+  insert into private.task_events (task_id, master_task_id, type, payload)
   select task.id, task.master_task_id, event.type, event.payload
   from unnest(v_tasks) with ordinality as task
   left join begun on begun.task_id = task.id
@@ -5630,12 +5654,12 @@ declare
   v_other_at timestamptz;
 begin
   select max(claim.at), min(greatest(task.run_after, (
-    select max(before.at) from public.task_events as before where before.task_id = claim.task_id and before.id < claim.id
+    select max(before.at) from private.task_events as before where before.task_id = claim.task_id and before.id < claim.id
   )))
   into v_claimed_at, v_ready_at
   from (
     select distinct on (event.task_id) event.task_id, event.id, event.at
-    from public.task_events as event
+    from private.task_events as event
     where event.task_id = any (p_task_ids) and event.type in ('task.started', 'task.resumed')
     order by event.task_id, event.id desc
   ) as claim
@@ -5644,7 +5668,7 @@ begin
   -- After a long backlog, an earlier claim of another task hardly matters.
   v_ready_at := greatest(v_ready_at, v_claimed_at - interval '5 minutes');
   select max(event.at) into v_other_at
-  from public.task_events as event
+  from private.task_events as event
   where event.at > v_ready_at and event.at < v_claimed_at
     and event.type in ('task.started', 'task.resumed')
     and event.task_id <> all (p_task_ids);
@@ -6899,7 +6923,7 @@ declare
   v_chars bigint;
   -- The step may have begun under an earlier claim, whose call is already recorded.
   v_claimed_at constant timestamptz := (
-    select max(at) from public.task_events
+    select max(at) from private.task_events
     where task_id = p_task.id and type in ('task.started', 'task.resumed')
   );
 begin
@@ -7182,7 +7206,7 @@ begin
   ) as ended
   where parent.id = ended.parent_id;
 
-  insert into public.task_events (task_id, master_task_id, type, payload)
+  insert into private.task_events (task_id, master_task_id, type, payload)
   select event.task_id, child.master_task_id, event.type, jsonb_strip_nulls(event.payload)
   from public.tasks as child
   cross join lateral (
@@ -7396,7 +7420,7 @@ begin
     where total.master_task_id = last.master_task_id and last.input_tokens is not null
   ),
   emitted as (
-    insert into public.task_events (task_id, master_task_id, type, payload)
+    insert into private.task_events (task_id, master_task_id, type, payload)
     select ended.id, ended.master_task_id, 'task.completed',
       case when ended.output = 'null' then '{}' else private.output_of_event(ended.id, ended.output) end
         || case when ended.warnings = '[]' then '{}' else jsonb_build_object('warnings', ended.warnings) end
@@ -7812,7 +7836,7 @@ begin
     coalesce((p_options ->> 'max_attempts')::int, p_parent.max_attempts), p_parent.depth + 1,
     array[private.log_line('created for agent ' || p_agent_slug)]
   );
-  insert into public.task_events (task_id, master_task_id, type, payload)
+  insert into private.task_events (task_id, master_task_id, type, payload)
   values
     (
       v_id, p_parent.master_task_id, 'task.created',
@@ -9772,7 +9796,7 @@ begin
       -- A fork goes on with the last message that it has taken over.
       else (select max(step) from unnest(v_steps) as step where step <= coalesce((payload #>> '{forked_from,step_seq}')::int, 0))
     end
-    from public.task_events
+    from private.task_events
     where master_task_id = p_job.id and task_id = p_job.id
       and (type = 'task.created' or type = 'task.resumed' and payload ->> 'reason' = 'continued')
   );
@@ -9808,7 +9832,7 @@ set search_path = ''
 as $$
   -- Every earlier event of the job is visible, because only an ended job takes a message.
   select (id - 1)::text
-  from public.task_events
+  from private.task_events
   where master_task_id = p_job_id and task_id = p_job_id and type = 'task.resumed'
     and payload ->> 'reason' = 'continued' and (payload ->> 'step_seq')::int = p_step
   order by id
@@ -12065,7 +12089,7 @@ as $$
   cross join jsonb_to_recordset(p_servers) as absent (server text, code text, message text)
   -- Report once per task, not at each claim.
   where not exists (
-    select from public.task_events as event
+    select from private.task_events as event
     where event.task_id = task.id
       and event.type = 'tool.failed'
       and not event.payload ? 'step_seq'
@@ -18209,7 +18233,7 @@ end;
 $$;
 comment on function private.queue_webhook_messages() is
   'Statement trigger of task_events: writes one row for each webhook that receives the event, in the transaction of the event. One read is enough when there are no webhooks. Never raises, because a webhook must not block a task. Definer: the role that writes events may not read webhooks.';
-create trigger task_events_webhooks after insert on public.task_events
+create trigger task_events_webhooks after insert on private.task_events
   referencing new table as written
   for each statement execute function private.queue_webhook_messages();
 
@@ -19306,7 +19330,7 @@ create view public.stuck_tasks with (security_invoker = true) as
     -- Use the last event, because a heartbeat also updates the task; claims and steps emit events.
     left join lateral (
       select coalesce(
-        (select event.at from public.task_events as event where event.task_id = task.id order by event.id desc limit 1),
+        (select event.at from private.task_events as event where event.task_id = task.id order by event.id desc limit 1),
         task.started_at
       ) as at
       where task.status = 'running'
@@ -20002,7 +20026,7 @@ begin
   lock table public.tasks in access exclusive mode;
   -- Readers may lock in another order. This transaction gives up before their deadlock_timeout.
   perform set_config('lock_timeout', '500ms', true);
-  execute format('alter table public.%I detach partition %s', p_table, p_partition);
+  execute format('alter table %s detach partition %s', private.partitioned_table(p_table), p_partition);
   -- Into the default partition itself, because triggers of the table would send its events again.
   execute format('insert into private.%I overriding system value select * %s', p_table || '_other', v_rows)
   using p_task_ids, p_since;
@@ -20060,10 +20084,10 @@ declare
 begin
   -- Most events are dropped with their partition. This deletes those in the default partition, and in a partition
   -- with too many events that stay.
-  delete from public.task_events as event
+  delete from private.task_events as event
   using (
     select task_id, id
-    from public.task_events
+    from private.task_events
     where at < v_before
       and (
         task_id < private.first_id_of(v_week at time zone 'utc')
@@ -25456,7 +25480,7 @@ declare
   -- The last returned id of each task. Looking it up for each event is faster than a join, which would sort.
   v_last constant jsonb := (
     select coalesce(jsonb_object_agg(event.task_id, event.id order by event.id), '{}')
-    from public.task_events as event
+    from private.task_events as event
     where (event.task_id = p_task.id or event.master_task_id = p_task.id and event.task_id <> event.master_task_id)
       and event.id = any (v_cursor.last_ids)
   );
@@ -25474,10 +25498,10 @@ begin
       select candidate.id, candidate.task_id, candidate.type, candidate.at,
         private.event_data(candidate.task_id, candidate.type, candidate.payload) as payload
       from (
-        select own.* from public.task_events as own
+        select own.* from private.task_events as own
         where own.task_id = p_task.id and own.id > v_cursor.base
         union all
-        select subtask.* from public.task_events as subtask
+        select subtask.* from private.task_events as subtask
         where subtask.master_task_id = p_task.id and subtask.task_id <> subtask.master_task_id and subtask.id > v_cursor.base
       ) as candidate
       where candidate.id > coalesce((v_last ->> candidate.task_id::text)::bigint, 0)

@@ -107,7 +107,7 @@ Deno.test("a reader of a job's events gets each event once, in any order of comm
       await sql.begin(async (newer) => {
         await writeEvent(newer, early);
         await older`
-          insert into public.task_events (task_id, master_task_id, type)
+          insert into private.task_events (task_id, master_task_id, type)
           values (${late?.taskId ?? ""}, ${parent.taskId}, 'data.saved')`;
         await older`commit`;
         for (let page = 0; page < 3; page++) await reader.readPage();

@@ -857,32 +857,6 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
-                },"task_events": {
-                  Row: {
-                    "at": string,"id": number,"master_task_id": string,"payload": NonNullable<Json>,"task_id": string,"type": string
-                  }
-                  ComputedFields: never
-                  Insert: {
-                    "at"?: string,"id"?: never,"master_task_id": string,"payload"?: NonNullable<Json>,"task_id": string,"type": string
-                  }
-                  Update: {
-                    "at"?: string,"id"?: never,"master_task_id"?: string,"payload"?: NonNullable<Json>,"task_id"?: string,"type"?: string
-                  }
-                  Relationships: [
-                    {
-      foreignKeyName: "task_events_task_id_fkey"
-      columns: ["task_id"]
-isOneToOne: false
-      referencedRelation: "stuck_tasks"
-      referencedColumns: ["task_id"]
-    },{
-      foreignKeyName: "task_events_task_id_fkey"
-      columns: ["task_id"]
-isOneToOne: false
-      referencedRelation: "tasks"
-      referencedColumns: ["id"]
-    }
-                  ]
                 },"task_steps": {
                   Row: {
                     "call_id": string | null,"ended_at": string | null,"epoch": number,"input": Json | null,"interruptions": number,"kind": string,"name": string | null,"output": Json | null,"seq": number,"started_at": string,"state": string,"task_id": string,"usage": Json | null
@@ -1654,6 +1628,20 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"task_events": {
+                  Row: {
+                    "at": string | null,"id": number | null,"master_task_id": string | null,"payload": Json | null,"task_id": string | null,"type": string | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                           "at"?: string | null,"id"?: number | null,"master_task_id"?: string | null,"payload"?: Json | null,"task_id"?: string | null,"type"?: string | null
+                         }
+                        Update: {
+                           "at"?: string | null,"id"?: number | null,"master_task_id"?: string | null,"payload"?: Json | null,"task_id"?: string | null,"type"?: string | null
+                         }
+                        Relationships: [
+                    
+                  ]
                 },"tool_call_costs": {
                   Row: {
                     "agent_cost_micro_usd": number | null,"agent_id": string | null,"attempt": number,"called_at": string,"cost_micro_usd": number | null,"execution_id": string,"execution_time_ms": number,"mcp_name": string,"model_call_count": number | null,"status": string,"task_id": string | null,"tool_name": string,"tool_version": string | null,"unpriced_model_call_count": number | null,"user_id": string | null
@@ -1823,12 +1811,12 @@ isOneToOne: false
       } },
 "operator_events":
 { Args: { "p_task_id": string }; Returns: {
-              "at": string,
-"id": number,
-"master_task_id": string,
-"payload": NonNullable<Json>,
-"task_id": string,
-"type": string
+              "at": string | null,
+"id": number | null,
+"master_task_id": string | null,
+"payload": Json | null,
+"task_id": string | null,
+"type": string | null
             }[]
                           SetofOptions: {
         from: "*"

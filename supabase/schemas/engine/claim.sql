@@ -290,7 +290,7 @@ begin
       and not exists (select from public.task_steps as step where step.task_id = task.id)
     returning task_steps.task_id, name
   )
-  insert into public.task_events (task_id, master_task_id, type, payload)
+  insert into private.task_events (task_id, master_task_id, type, payload)
   select task.id, task.master_task_id, event.type, event.payload
   from unnest(v_tasks) with ordinality as task
   left join begun on begun.task_id = task.id

@@ -169,7 +169,7 @@ declare
   v_chars bigint;
   -- The step may have begun under an earlier claim, whose call is already recorded.
   v_claimed_at constant timestamptz := (
-    select max(at) from public.task_events
+    select max(at) from private.task_events
     where task_id = p_task.id and type in ('task.started', 'task.resumed')
   );
 begin

@@ -15,7 +15,7 @@ begin
   if cardinality(p_events) = 0 then
     return;
   end if;
-  insert into public.task_events (task_id, master_task_id, type, payload)
+  insert into private.task_events (task_id, master_task_id, type, payload)
   select event.task_id, event.master_task_id, event.type, case
     when event.payload @? '$.* ? (@ == null)' then (
       select coalesce(jsonb_object_agg(field.key, field.value), '{}')
@@ -172,6 +172,19 @@ $$;
 comment on function private.event_data(uuid, text, jsonb) is
   'The data of an event: the payload of its row, and what only the step has, such as the text of an answer, the arguments of a call or the output of a task that is its last answer.';
 
+create view public.task_events with (security_invoker = true) as
+  select event.id, event.task_id, event.master_task_id, event.type, event.payload, event.at
+  from (
+    -- For a job, the first part is read by the primary key and the second by task_events_subtasks_idx.
+    select * from private.task_events where task_id = master_task_id
+    union all
+    select * from private.task_events where task_id <> master_task_id
+  ) as event;
+revoke all on public.task_events from anon, authenticated, service_role;
+comment on view public.task_events is
+  'The events of tasks. Filter by task_id or master_task_id. Each is broadcast to the channel of its task and the channel of its job. Users see those of their own tasks, the service all.';
+grant select on public.task_events to authenticated, service_role;
+
 create function private.output_of_event(p_task_id uuid, p_output jsonb)
 returns jsonb
 language plpgsql
@@ -293,7 +306,7 @@ $$;
 comment on function private.broadcast_task_events() is
   'Statement trigger: broadcasts the new events to the channels of their tasks, their jobs and the jobs'' owners that are joined. Definer, because clients may not write to realtime.messages.';
 
-create trigger task_events_broadcast after insert on public.task_events
+create trigger task_events_broadcast after insert on private.task_events
   referencing new table as written
   for each statement execute function private.broadcast_task_events();
 

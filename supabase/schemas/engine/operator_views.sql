@@ -52,7 +52,7 @@ create view public.stuck_tasks with (security_invoker = true) as
     -- Use the last event, because a heartbeat also updates the task; claims and steps emit events.
     left join lateral (
       select coalesce(
-        (select event.at from public.task_events as event where event.task_id = task.id order by event.id desc limit 1),
+        (select event.at from private.task_events as event where event.task_id = task.id order by event.id desc limit 1),
         task.started_at
       ) as at
       where task.status = 'running'

@@ -118,7 +118,7 @@ declare
   -- The last returned id of each task. Looking it up for each event is faster than a join, which would sort.
   v_last constant jsonb := (
     select coalesce(jsonb_object_agg(event.task_id, event.id order by event.id), '{}')
-    from public.task_events as event
+    from private.task_events as event
     where (event.task_id = p_task.id or event.master_task_id = p_task.id and event.task_id <> event.master_task_id)
       and event.id = any (v_cursor.last_ids)
   );
@@ -136,10 +136,10 @@ begin
       select candidate.id, candidate.task_id, candidate.type, candidate.at,
         private.event_data(candidate.task_id, candidate.type, candidate.payload) as payload
       from (
-        select own.* from public.task_events as own
+        select own.* from private.task_events as own
         where own.task_id = p_task.id and own.id > v_cursor.base
         union all
-        select subtask.* from public.task_events as subtask
+        select subtask.* from private.task_events as subtask
         where subtask.master_task_id = p_task.id and subtask.task_id <> subtask.master_task_id and subtask.id > v_cursor.base
       ) as candidate
       where candidate.id > coalesce((v_last ->> candidate.task_id::text)::bigint, 0)

@@ -117,7 +117,7 @@ begin
     where total.master_task_id = last.master_task_id and last.input_tokens is not null
   ),
   emitted as (
-    insert into public.task_events (task_id, master_task_id, type, payload)
+    insert into private.task_events (task_id, master_task_id, type, payload)
     select ended.id, ended.master_task_id, 'task.completed',
       case when ended.output = 'null' then '{}' else private.output_of_event(ended.id, ended.output) end
         || case when ended.warnings = '[]' then '{}' else jsonb_build_object('warnings', ended.warnings) end

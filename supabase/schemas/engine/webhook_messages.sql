@@ -116,7 +116,7 @@ end;
 $$;
 comment on function private.queue_webhook_messages() is
   'Statement trigger of task_events: writes one row for each webhook that receives the event, in the transaction of the event. One read is enough when there are no webhooks. Never raises, because a webhook must not block a task. Definer: the role that writes events may not read webhooks.';
-create trigger task_events_webhooks after insert on public.task_events
+create trigger task_events_webhooks after insert on private.task_events
   referencing new table as written
   for each statement execute function private.queue_webhook_messages();
 

@@ -3,7 +3,7 @@ set local search_path = public, extensions;
 select plan(4);
 
 select tests.create_task() from generate_series(1, 3);
-update public.task_events set at = now() - interval '31 days'
+update private.task_events set at = now() - interval '31 days'
 where id in (select id from public.task_events order by id limit 2);
 
 insert into private.settings (key, value) values ('keep_events_days', '99999');

@@ -50,7 +50,7 @@ select is(
   'long data is cut'
 );
 select tests.act_as_nobody();
-insert into public.task_events (task_id, master_task_id, type, payload)
+insert into private.task_events (task_id, master_task_id, type, payload)
 select id, id, 'data.saved', jsonb_build_object('text', repeat('x', 400000)) from made, generate_series(1, 5);
 select pg_temp.read_all('', 200, 1048576);
 select is(
