@@ -2142,7 +2142,7 @@ create table private.task_events (
   task_id uuid not null references public.tasks (id) on delete cascade,
   -- No foreign key: the reference of task_id already deletes the event with its job.
   master_task_id uuid not null,
-  type text not null check (type = any ('{
+  type text check (type = any ('{
     task.created,task.started,task.parked,task.resumed,task.retried,
     task.completed,task.failed,task.cancelled,
     model.started,model.interrupted,model.completed,
@@ -2169,6 +2169,8 @@ comment on table private.task_events_other is
 alter table private.task_events_other enable row level security;
 select private.make_partitions();
 comment on table private.task_events is 'Append-only trace, as it is stored. Users read it as the view public.task_events.';
+comment on column private.task_events.id is 'The events of the row have the ids from 64 times this id on; see events_of().';
+comment on column private.task_events.type is 'Null for what a checkpoint does with model calls and tool calls: payload then has the numbers of the steps by the type of their events, such as {"model.completed": [3], "tool.started": [4, 5]}, and the steps have all else.';
 
 alter table private.task_events enable row level security;
 create policy "owners read the events of their tasks" on private.task_events
@@ -2702,11 +2704,71 @@ comment on function private.expect_receiver(text, timestamptz) is
 
 -- engine/events.sql
 
--- The trace: one row per event, broadcast in the same transaction.
+-- The trace: what a task does, broadcast in the same transaction. A row is an event, or all that a checkpoint does
+-- with model calls and tool calls. The ids of its events are 64 times its id and their places in the row.
 
 create type private.task_event as (task_id uuid, master_task_id uuid, type text, payload jsonb);
 comment on type private.task_event is
-  'An event that is not written yet. A transaction collects its events and writes them together.';
+  'A row of task_events that is not written yet. A transaction collects its rows and writes them together.';
+
+create function private.event_count(p_type text, p_payload jsonb)
+returns int
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return case when p_type is null then jsonb_array_length(jsonb_path_query_array(p_payload, '$.*[*]')) else 1 end;
+end;
+$$;
+comment on function private.event_count(text, jsonb) is 'How many events a row of task_events has: one to 64.';
+
+create function private.add_step_event(
+  p_events private.task_event[], p_task_id uuid, p_master_task_id uuid, p_type text, p_seq int
+)
+returns private.task_event[]
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  v_last constant int := cardinality(p_events);
+  v_steps constant jsonb := p_events[v_last].payload;
+begin
+  if v_last = 0 or p_events[v_last].type is not null or private.event_count(null, v_steps) >= 64 then
+    return array_append(p_events, row(
+      p_task_id, p_master_task_id, null, jsonb_build_object(p_type, jsonb_build_array(p_seq)))::private.task_event);
+  end if;
+  p_events[v_last].payload := v_steps
+    || jsonb_build_object(p_type, coalesce(v_steps -> p_type, '[]') || to_jsonb(p_seq));
+  return p_events;
+end;
+$$;
+comment on function private.add_step_event(private.task_event[], uuid, uuid, text, int) is
+  'Adds the event of a model call or a tool call to the events of a task: to its last row, if that is of steps and has room. First what ended is added and then what begins, each in the order of the steps.';
+
+create function private.events_of(p_id bigint, p_type text, p_payload jsonb)
+returns table (id bigint, type text, payload jsonb)
+language plpgsql
+immutable
+set search_path = ''
+rows 2
+as $$
+begin
+  if p_type is not null then
+    return query select p_id * 64, p_type, p_payload;
+    return;
+  end if;
+  return query
+    select p_id * 64 + row_number() over (order by listed.type like '%.started', step.seq::int) - 1,
+      listed.type, jsonb_build_object('step_seq', step.seq)
+    from jsonb_each(p_payload) as listed (type, seqs)
+    cross join lateral jsonb_array_elements(listed.seqs) as step (seq)
+    order by 1;
+end;
+$$;
+comment on function private.events_of(bigint, text, jsonb) is
+  'The events of a row of task_events, in their order. event_data() adds what the steps have.';
 
 create function private.emit_events(p_events private.task_event[])
 returns void
@@ -2733,7 +2795,7 @@ begin
 end;
 $$;
 comment on function private.emit_events(private.task_event[]) is
-  'Appends events to the traces of tasks in the order of the array, without the top-level fields that are null. One statement, so that one broadcast sends them all. The caller has locked the tasks.';
+  'Appends rows to the traces of tasks in the order of the array, without the top-level fields that are null. One statement, so that one broadcast sends them all. The caller has locked the tasks.';
 
 create function private.emit_event(p_task_id uuid, p_master_task_id uuid, p_type text, p_payload jsonb default '{}')
 returns void
@@ -2845,9 +2907,12 @@ language plpgsql
 stable
 set search_path = ''
 as $$
+declare
+  -- An event of a row of steps.
+  v_has_step_only constant boolean := p_type <> 'task.completed' and p_payload - 'step_seq' = '{}';
 begin
   if p_payload -> 'step_seq' is null
-    or p_type <> all ('{model.completed,tool.started,tool.completed,tool.failed,data.saved,task.completed}')
+    or p_type <> all ('{model.started,model.completed,tool.started,tool.completed,tool.failed,data.saved,task.completed}')
   then
     return p_payload;
   end if;
@@ -2857,9 +2922,18 @@ begin
     from public.task_steps as step
     cross join lateral (
       values
+        ('name', case when v_has_step_only then to_jsonb(step.name) end),
+        ('call_id', case when v_has_step_only then to_jsonb(step.call_id) end),
+        ('server', case when v_has_step_only and p_type = 'tool.started' then step.input -> 'server' end),
+        ('left_out', case when v_has_step_only then step.input -> 'left_out' end),
+        ('summarizes_through', case when v_has_step_only then step.input -> 'summarizes_through' end),
+        ('continues', case when v_has_step_only then step.input -> 'continues' end),
+        ('error_code', case when v_has_step_only and p_type not like '%.started' then step.output -> 'error_code' end),
+        ('files', case when v_has_step_only and p_type not like '%.started' then step.output -> 'files' end),
+        ('storage_path', case when v_has_step_only and p_type not like '%.started' then step.output -> 'storage_path' end),
         ('arguments', case when p_type = 'tool.started' then step.input -> 'arguments' end),
         (case p_type when 'task.completed' then 'output' else 'text' end,
-          case when p_type <> 'tool.started' then step.output -> 'text' end),
+          case when p_type not like '%.started' then step.output -> 'text' end),
         ('reasoning', case when p_type = 'model.completed' then step.output -> 'reasoning' end),
         ('tool_calls', case when p_type = 'model.completed' then step.output -> 'tool_calls' end),
         ('finish_reason', case when p_type = 'model.completed' and step.output ->> 'finish_reason' = any ('{length,refused}')
@@ -2874,20 +2948,24 @@ begin
 end;
 $$;
 comment on function private.event_data(uuid, text, jsonb) is
-  'The data of an event: the payload of its row, and what only the step has, such as the text of an answer, the arguments of a call or the output of a task that is its last answer.';
+  'The data of an event: its payload, and what only the step has, such as the name of a call, its arguments, the text of an answer or the output of a task that is its last answer.';
 
 create view public.task_events with (security_invoker = true) as
-  select event.id, event.task_id, event.master_task_id, event.type, event.payload, event.at
+  select event.id, stored.task_id, stored.master_task_id, event.type,
+    private.event_data(stored.task_id, event.type, event.payload) as payload, stored.at
   from (
     -- For a job, the first part is read by the primary key and the second by task_events_subtasks_idx.
     select * from private.task_events where task_id = master_task_id
     union all
     select * from private.task_events where task_id <> master_task_id
-  ) as event;
+  ) as stored
+  cross join lateral private.events_of(stored.id, stored.type, stored.payload) as event;
 revoke all on public.task_events from anon, authenticated, service_role;
 comment on view public.task_events is
   'The events of tasks. Filter by task_id or master_task_id. Each is broadcast to the channel of its task and the channel of its job. Users see those of their own tasks, the service all.';
 grant select on public.task_events to authenticated, service_role;
+grant execute on function private.events_of(bigint, text, jsonb), private.event_data(uuid, text, jsonb)
+  to authenticated, service_role;
 
 create function private.output_of_event(p_task_id uuid, p_output jsonb)
 returns jsonb
@@ -2977,11 +3055,12 @@ begin
       array_agg(event.message order by event.id, channel.place)
     into v_topics, v_types, v_payloads
     from (
-      select candidate.id, candidate.task_id, candidate.master_task_id, candidate.type, private.event_message(
-        candidate.id, candidate.task_id, candidate.master_task_id, candidate.at,
-        private.event_data(candidate.task_id, candidate.type, candidate.payload)
+      select candidate.id, stored.task_id, stored.master_task_id, candidate.type, private.event_message(
+        candidate.id, stored.task_id, stored.master_task_id, stored.at,
+        private.event_data(stored.task_id, candidate.type, candidate.payload)
       ) as message
-      from written as candidate
+      from written as stored
+      cross join lateral private.events_of(stored.id, stored.type, stored.payload) as candidate
       offset 0
     ) as event
     cross join lateral (
@@ -2995,7 +3074,7 @@ begin
     array_agg(event.master_task_id order by event.id),
     array_agg(event.type order by event.id),
     array_agg(
-      private.event_message(event.id, event.task_id, event.master_task_id, event.at, event.payload) order by event.id
+      private.event_message(event.id * 64, event.task_id, event.master_task_id, event.at, event.payload) order by event.id
     )
   into v_task_ids, v_master_task_ids, v_types, v_payloads
   from written as event
@@ -5570,7 +5649,7 @@ begin
         else (select master.budget from public.tasks as master where master.id = task.master_task_id)
       end is null
       and not exists (select from public.task_steps as step where step.task_id = task.id)
-    returning task_steps.task_id, name
+    returning task_steps.task_id
   )
   insert into private.task_events (task_id, master_task_id, type, payload)
   select task.id, task.master_task_id, event.type, event.payload
@@ -5582,7 +5661,7 @@ begin
         1, case when task.id = any (v_new_ids) then 'task.started' else 'task.resumed' end,
         jsonb_build_object('worker_id', p_worker_id, 'epoch', task.epoch, 'deliveries', task.deliveries)
       ),
-      (2, 'model.started', jsonb_strip_nulls(jsonb_build_object('step_seq', 1, 'name', begun.name)))
+      (2, null, '{"model.started": [1]}')
   ) as event (place, type, payload)
   where event.place = 1 or begun.task_id is not null
   order by task.ordinality, event.place;
@@ -6199,7 +6278,7 @@ $$;
 comment on function private.record_data_flows(uuid, jsonb) is
   'Records the data flows of a called tool for the whole job, because the result of a subtask carries the data that it read.';
 
-create function private.start_steps(p_task public.tasks, p_steps jsonb)
+create function private.start_steps(p_task public.tasks, p_steps jsonb, p_events private.task_event[] default '{}')
 returns private.task_event[]
 language plpgsql
 set search_path = ''
@@ -6208,7 +6287,7 @@ declare
   v_step record;
   v_budget jsonb := p_task.budget;
   v_max_steps numeric;
-  v_events private.task_event[] := '{}'::private.task_event[];
+  v_events private.task_event[] := p_events;
 begin
   if jsonb_array_length(p_steps) = 0 then
     return v_events;
@@ -6239,20 +6318,21 @@ begin
     if v_step.input -> 'data_flows' <> '[]' then
       perform private.record_data_flows(p_task.master_task_id, v_step.input -> 'data_flows');
     end if;
-    if v_step.kind in ('model', 'tool', 'guardrail') then
-      v_events := array_append(v_events, row(p_task.id, p_task.master_task_id, case v_step.kind when 'model' then 'model' else 'tool' end || '.started', jsonb_build_object(
+    if v_step.kind in ('model', 'tool') then
+      v_events := private.add_step_event(v_events, p_task.id, p_task.master_task_id, v_step.kind || '.started', v_step.seq);
+    elsif v_step.kind = 'guardrail' then
+      -- A retry replaces the step, see delete_verdicts(), so the event has what it needs.
+      v_events := array_append(v_events, row(p_task.id, p_task.master_task_id, 'tool.started', jsonb_build_object(
         'step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
-        'server', v_step.input -> 'server',
-        'left_out', v_step.input -> 'left_out', 'summarizes_through', v_step.input -> 'summarizes_through',
-        'continues', v_step.input -> 'continues', 'guardrail', v_step.input -> 'stage'
+        'server', v_step.input -> 'server', 'guardrail', v_step.input -> 'stage'
       ))::private.task_event);
     end if;
   end loop;
   return v_events;
 end;
 $$;
-comment on function private.start_steps(public.tasks, jsonb) is
-  'Writes intents [{seq, kind, name, call_id, input}] and returns their events for emit_events(). Existing rows are not changed. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
+comment on function private.start_steps(public.tasks, jsonb, private.task_event[]) is
+  'Writes intents [{seq, kind, name, call_id, input}] and returns p_events with their events, for emit_events(). Existing rows are not changed. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
 
 create function private.step_ended_event(p_kind text, p_name text, p_state text)
 returns text
@@ -6456,20 +6536,18 @@ begin
       from private.stored_by_step(v_step.kind, v_step.output, v_step.storage_path) as stored;
     end if;
     v_type := private.step_ended_event(v_step.kind, v_step.name, v_step.state);
-    if v_type is not null then
+    if v_step.kind in ('model', 'tool') then
+      v_ended.events := private.add_step_event(v_ended.events, p_task.id, p_task.master_task_id, v_type, v_step.seq);
+    elsif v_type is not null then
       v_ended.events := array_append(v_ended.events, row(p_task.id, p_task.master_task_id, v_type, jsonb_build_object(
         'step_seq', v_step.seq,
         'name', v_step.name,
         'call_id', v_step.call_id,
-        'left_out', v_step.input -> 'left_out',
         'guardrail', case v_step.kind when 'guardrail' then v_step.input -> 'stage' end,
-        'summarizes_through', v_step.input -> 'summarizes_through',
-        'continues', v_step.input -> 'continues',
         'error_code', v_step.output -> 'error_code',
         'skill_id', v_step.output -> 'skill_id',
         'key', v_step.output -> 'key',
-        'storage_path', v_step.storage_path,
-        'files', case when v_has_files then v_step.output -> 'files' end
+        'storage_path', v_step.storage_path
       ))::private.task_event);
     end if;
   end loop;
@@ -6565,7 +6643,7 @@ begin
     perform private.record_progress(p_task, jsonb_array_length(p_next) > 0);
   end if;
   if p_task.cancel_requested_at is null then
-    v_events := v_events || private.start_steps(p_task, p_next);
+    v_events := private.start_steps(p_task, p_next, v_events);
   end if;
   perform private.debit_job(p_task.master_task_id, p_task.created_by,
     pg_column_size(p_steps) + coalesce(pg_column_size(p_next), 0) + coalesce(pg_column_size(v_events), 0));
@@ -9831,7 +9909,7 @@ stable
 set search_path = ''
 as $$
   -- Every earlier event of the job is visible, because only an ended job takes a message.
-  select (id - 1)::text
+  select '.' || (id * 64 - 1)
   from private.task_events
   where master_task_id = p_job_id and task_id = p_job_id and type = 'task.resumed'
     and payload ->> 'reason' = 'continued' and (payload ->> 'step_seq')::int = p_step
@@ -18200,11 +18278,11 @@ begin
       'task_id', event.task_id,
       'master_task_id', event.master_task_id,
       'agent', task.agent_slug,
-      'seq', event.id,
+      'seq', event.id * 64,
       'event', case
         when octet_length(event.data::text) <= v_max_payload_bytes then event.data
         else jsonb_build_object(
-          'reference', jsonb_build_object('table', 'task_events', 'id', event.id),
+          'reference', jsonb_build_object('table', 'task_events', 'id', event.id * 64),
           'bytes', octet_length(event.data::text))
       end
     )
@@ -25363,7 +25441,8 @@ grant execute on function private.search_trace(uuid, text, jsonb, int), public.s
 -- Reading the events of a job page by page without losing one.
 --
 -- Ids are assigned when an event is written, but become visible when its transaction commits. Subtasks commit in
--- any order, so an event may become visible after one with a higher id. Two rules make reading safe:
+-- any order, so an event may become visible after one with a higher id. The events of a row of task_events, whose ids
+-- begin with 64 times the id of the row, are written and become visible together. Two rules make reading safe:
 --
 -- 1. An event is written only while its transaction holds the lock of the task's row, so the events of one task
 --    become visible in the order of their ids. A cursor with the last id of each task loses nothing.
@@ -25371,10 +25450,11 @@ grant execute on function private.search_trace(uuid, text, jsonb, int), public.s
 --    id of its own after it has seen event n, every transaction that took an id up to n has a lower one. Once all
 --    transactions below the reader's have ended, no event up to n can appear anymore.
 --
--- A cursor is therefore "base", or "base.settling.transaction.last.last…": all events up to base were returned;
+-- A cursor is therefore ".base", or ".base.settling.transaction.last.last…": all events up to base were returned;
 -- those up to settling will have become visible when all transactions below transaction have ended, and base
 -- moves there; last is the last returned id of each task that has events above base. Every number but the
--- first and transaction is the difference to base or to the last before it.
+-- first and transaction is the difference to base or to the last before it. A cursor without the first point has ids
+-- of rows that were one event each.
 
 create type private.event_cursor as (base bigint, settling bigint, transaction xid8, last_ids bigint[]);
 comment on type private.event_cursor is 'What a reader of events has read. See public.read_events().';
@@ -25397,8 +25477,16 @@ begin
     v_max_characters := c_number_characters * (
       3 + (select count(*)::int from public.tasks where master_task_id = p_task.master_task_id));
   end if;
-  if length(p_cursor) <= v_max_characters and p_cursor ~ '^\d{1,18}(\.\d{1,18})*$' then
-    v_parts := string_to_array(p_cursor, '.')::bigint[];
+  if length(p_cursor) <= v_max_characters and p_cursor ~ '^\.?\d{1,18}(\.\d{1,18})*$' then
+    v_parts := string_to_array(ltrim(p_cursor, '.'), '.')::bigint[];
+    if p_cursor not like '.%' then
+      v_parts := array(
+        -- No row has such a large id; more would not be a bigint.
+        select case place when 3 then part else least(part, 10000000000000000) * 64 end
+        from unnest(v_parts) with ordinality as written (part, place)
+        order by place
+      );
+    end if;
   elsif coalesce(p_cursor, '') = '' then
     v_parts := array[0];
   end if;
@@ -25426,9 +25514,9 @@ set search_path = ''
 as $$
 begin
   if cardinality(p_cursor.last_ids) = 0 then
-    return p_cursor.base;
+    return '.' || p_cursor.base;
   end if;
-  return format('%s.%s.%s.', p_cursor.base, coalesce(p_cursor.settling - p_cursor.base, 0), coalesce(p_cursor.transaction, '0')) || (
+  return format('.%s.%s.%s.', p_cursor.base, coalesce(p_cursor.settling - p_cursor.base, 0), coalesce(p_cursor.transaction, '0')) || (
     select string_agg((last.id - last.before)::text, '.' order by last.id)
     from (
       select id, lag(id, 1, p_cursor.base) over (order by id) as before from unnest(p_cursor.last_ids) as id
@@ -25479,10 +25567,11 @@ declare
   v_cursor private.event_cursor := private.parse_event_cursor(p_cursor, p_task);
   -- The last returned id of each task. Looking it up for each event is faster than a join, which would sort.
   v_last constant jsonb := (
-    select coalesce(jsonb_object_agg(event.task_id, event.id order by event.id), '{}')
-    from private.task_events as event
-    where (event.task_id = p_task.id or event.master_task_id = p_task.id and event.task_id <> event.master_task_id)
-      and event.id = any (v_cursor.last_ids)
+    select coalesce(jsonb_object_agg(stored.task_id, last.id order by last.id), '{}')
+    from private.task_events as stored
+    join unnest(v_cursor.last_ids) as last (id) on last.id / 64 = stored.id
+    where (stored.task_id = p_task.id or stored.master_task_id = p_task.id and stored.task_id <> stored.master_task_id)
+      and stored.id = any (array(select id / 64 from unnest(v_cursor.last_ids) as id))
   );
   v_events jsonb;
   v_has_more boolean;
@@ -25495,16 +25584,28 @@ begin
       sum(least(octet_length(event.payload::text), p_max_data_bytes)) over (order by event.id) as bytes,
       row_number() over (order by event.id) as place
     from (
-      select candidate.id, candidate.task_id, candidate.type, candidate.at,
-        private.event_data(candidate.task_id, candidate.type, candidate.payload) as payload
+      select candidate.id, stored.task_id, candidate.type, stored.at,
+        private.event_data(stored.task_id, candidate.type, candidate.payload) as payload
       from (
-        select own.* from private.task_events as own
-        where own.task_id = p_task.id and own.id > v_cursor.base
-        union all
-        select subtask.* from private.task_events as subtask
-        where subtask.master_task_id = p_task.id and subtask.task_id <> subtask.master_task_id and subtask.id > v_cursor.base
-      ) as candidate
-      where candidate.id > coalesce((v_last ->> candidate.task_id::text)::bigint, 0)
+        select part.*, read.until
+        from (
+          select own.* from private.task_events as own
+          where own.task_id = p_task.id and own.id >= v_cursor.base / 64
+          union all
+          select subtask.* from private.task_events as subtask
+          where subtask.master_task_id = p_task.id and subtask.task_id <> subtask.master_task_id
+            and subtask.id >= v_cursor.base / 64
+        ) as part
+        cross join lateral (
+          select greatest(v_cursor.base, (v_last ->> part.task_id::text)::bigint) as until
+        ) as read
+        -- Each of them has an event of the page, so that one more than the page has is enough.
+        where part.id * 64 + private.event_count(part.type, part.payload) - 1 > read.until
+        order by part.id
+        limit p_limit + 1
+      ) as stored
+      cross join lateral private.events_of(stored.id, stored.type, stored.payload) as candidate
+      where candidate.id > stored.until
       order by candidate.id
       limit p_limit + 1
     ) as event

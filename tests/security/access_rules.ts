@@ -614,6 +614,8 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "describe_row_policies(jsonb)",
   "describe_schema(jsonb)",
   "describe_types(jsonb)",
+  "event_data(uuid, text, jsonb)",
+  "events_of(bigint, text, jsonb)",
   "find_chat(text, boolean)",
   "fork_task(uuid, integer, jsonb)",
   "has_own_scope(text)",

@@ -134,7 +134,7 @@ stable
 set search_path = ''
 as $$
   -- Every earlier event of the job is visible, because only an ended job takes a message.
-  select (id - 1)::text
+  select '.' || (id * 64 - 1)
   from private.task_events
   where master_task_id = p_job_id and task_id = p_job_id and type = 'task.resumed'
     and payload ->> 'reason' = 'continued' and (payload ->> 'step_seq')::int = p_step

@@ -256,7 +256,7 @@ create table private.task_events (
   task_id uuid not null references public.tasks (id) on delete cascade,
   -- No foreign key: the reference of task_id already deletes the event with its job.
   master_task_id uuid not null,
-  type text not null check (type = any ('{
+  type text check (type = any ('{
     task.created,task.started,task.parked,task.resumed,task.retried,
     task.completed,task.failed,task.cancelled,
     model.started,model.interrupted,model.completed,
@@ -283,6 +283,8 @@ comment on table private.task_events_other is
 alter table private.task_events_other enable row level security;
 select private.make_partitions();
 comment on table private.task_events is 'Append-only trace, as it is stored. Users read it as the view public.task_events.';
+comment on column private.task_events.id is 'The events of the row have the ids from 64 times this id on; see events_of().';
+comment on column private.task_events.type is 'Null for what a checkpoint does with model calls and tool calls: payload then has the numbers of the steps by the type of their events, such as {"model.completed": [3], "tool.started": [4, 5]}, and the steps have all else.';
 
 alter table private.task_events enable row level security;
 create policy "owners read the events of their tasks" on private.task_events

@@ -83,11 +83,11 @@ begin
       'task_id', event.task_id,
       'master_task_id', event.master_task_id,
       'agent', task.agent_slug,
-      'seq', event.id,
+      'seq', event.id * 64,
       'event', case
         when octet_length(event.data::text) <= v_max_payload_bytes then event.data
         else jsonb_build_object(
-          'reference', jsonb_build_object('table', 'task_events', 'id', event.id),
+          'reference', jsonb_build_object('table', 'task_events', 'id', event.id * 64),
           'bytes', octet_length(event.data::text))
       end
     )
