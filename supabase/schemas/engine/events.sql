@@ -237,6 +237,8 @@ begin
         ('usage', case when p_type = 'model.completed' then step.usage end)
     ) as field (key, value)
     where step.task_id = p_task_id and step.seq = (p_payload ->> 'step_seq')::int
+      -- A message may have taken the place of a call that never ended.
+      and (not v_has_step_only or step.kind = split_part(p_type, '.', 1))
       and field.value <> 'null'
   ), p_payload);
 end;
