@@ -20,7 +20,7 @@ const OPEN_EVERY_DAYS = 28;
 const TABLES = [
   "public.tasks",
   "public.task_steps",
-  "public.task_events",
+  "private.task_events",
   "private.job_totals",
   "private.stored_traces",
   "public.sessions",
@@ -194,11 +194,11 @@ async function deleteOld(sql: Sql): Promise<number> {
 async function vacuum(sql: Sql): Promise<void> {
   const parts = await sql<{ name: string }[]>`
     select relid::text as name
-    from (values ('public.task_steps'), ('public.task_events')) as listed (name)
+    from (values ('public.task_steps'), ('private.task_events')) as listed (name)
     cross join lateral pg_partition_tree(listed.name::regclass) as part
     where part.isleaf`;
   const whole = TABLES.filter((table) =>
-    !["public.task_steps", "public.task_events"].includes(table)
+    !["public.task_steps", "private.task_events"].includes(table)
   );
   const names = [
     ...whole,

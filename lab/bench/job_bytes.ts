@@ -18,7 +18,7 @@ const JOBS = 240;
 const TABLES = [
   "public.tasks",
   "public.task_steps",
-  "public.task_events",
+  "private.task_events",
   "private.job_totals",
   "private.stored_traces",
   "public.sessions",
@@ -124,10 +124,8 @@ async function rowBytes(sql: Sql): Promise<Record<string, number>> {
         as model_output_value_bytes,
       (select sum(pg_column_size(output)) from public.task_steps where kind = 'tool')::float8
         as tool_output_value_bytes,
-      (select sum(pg_column_size(payload)) from public.task_events where type like 'model.%')::float8
-        as model_event_value_bytes,
-      (select sum(pg_column_size(payload)) from public.task_events where type like 'tool.%')::float8
-        as tool_event_value_bytes,
+      (select sum(pg_column_size(payload)) from private.task_events where type is null)::float8
+        as checkpoint_event_value_bytes,
       (select sum(pg_column_size(response_data)) from public.mcp_executions)::float8
         as ledger_response_value_bytes`;
   return { ...row };

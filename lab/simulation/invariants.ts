@@ -152,12 +152,14 @@ const AT_THE_END: Checks = {
     `select task.id || ' ' || task.input_tokens from public.tasks as task
      where (task.input_tokens, task.output_tokens) <> (
        select coalesce(sum(input_tokens), 0)::bigint, coalesce(sum(output_tokens), 0)::bigint
-       from public.usage_events where task_id = task.id
+       from public.usage_events as used
+       where used.task_id = task.id and (task.status <> 'running' or used.id <= task.summed_usage_id)
      )`,
     `select total.master_task_id::text from private.job_totals as total
      where (total.input_tokens, total.output_tokens) <> (
-       select coalesce(sum(input_tokens), 0)::bigint, coalesce(sum(output_tokens), 0)::bigint
-       from public.tasks where master_task_id = total.master_task_id
+       select coalesce(sum(used.input_tokens), 0)::bigint, coalesce(sum(used.output_tokens), 0)::bigint
+       from public.tasks as task join public.usage_events as used on used.task_id = task.id
+       where task.master_task_id = total.master_task_id
      )`,
   ],
   "a model call is booked once": [

@@ -9,7 +9,7 @@ export interface ClosedSetRow {
   readonly definition: string;
 }
 
-/** Lists the constraints that limit a text column of schema `public` to a set of labels. */
+/** Lists the constraints that limit a text column of schema `public`, or the type of an event, to a set of labels. */
 export const CLOSED_SET_QUERY = `
   select relation.relname as table_name, attribute.attname as column_name,
     pg_get_constraintdef(con.oid) as definition
@@ -17,7 +17,8 @@ export const CLOSED_SET_QUERY = `
   join pg_class as relation on relation.oid = con.conrelid
   join pg_attribute as attribute on attribute.attrelid = relation.oid and con.conkey = array[attribute.attnum]
   where con.contype = 'c'
-    and relation.relnamespace = 'public'::regnamespace
+    -- The view public.task_events has the events' types, but views have no constraints.
+    and (relation.relnamespace = 'public'::regnamespace or con.conrelid = 'private.task_events'::regclass)
     and pg_get_constraintdef(con.oid) ~ '(= ANY \\(+|<@ )(ARRAY\\[|''\\{)'
   order by 1, 2`;
 

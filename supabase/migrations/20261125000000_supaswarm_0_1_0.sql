@@ -1781,6 +1781,18 @@ comment on function private.first_id_of(timestamptz) is
 -- Append-only tables are partitioned by the creation time of the task, which is part of its id: a lookup
 -- by task_id reads one partition, and retention drops whole partitions.
 
+create function private.partitioned_table(p_name text)
+returns regclass
+language sql
+stable
+set search_path = ''
+as $$
+  select child.inhparent::regclass
+  from pg_catalog.pg_inherits as child
+  where child.inhrelid = format('private.%I', p_name || '_other')::regclass;
+$$;
+comment on function private.partitioned_table(text) is 'The table with partitions of this name, whose schema is public or private.';
+
 create function private.make_partition(p_table text, p_unit text, p_at timestamptz)
 returns boolean
 language plpgsql
@@ -1807,15 +1819,15 @@ begin
     return false;
   end if;
   execute format(
-    'create table private.%I partition of public.%I for values from (%L) to (%L) '
+    'create table private.%I partition of %s for values from (%L) to (%L) '
     'with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05, '
     'autovacuum_analyze_scale_factor = 0.05)',
-    v_name, p_table, v_first_id, v_next_id
+    v_name, private.partitioned_table(p_table), v_first_id, v_next_id
   );
   execute format('alter table private.%I enable row level security', v_name);
   execute format('revoke all on private.%I from anon, authenticated, service_role', v_name);
   execute format('comment on table private.%I is %L', v_name,
-    format('Rows of public.%s for tasks created in the %s from %s, UTC.', p_table, p_unit, v_from::date));
+    format('Rows of %s for tasks created in the %s from %s, UTC.', private.partitioned_table(p_table), p_unit, v_from::date));
   return true;
 end;
 $$;
@@ -1862,7 +1874,7 @@ begin
         substring(printed.text from $re$FROM \('([^']+)'\)$re$)::uuid as first_id,
         substring(printed.text from $re$TO \('([^']+)'\)$re$)::uuid as next_id
     ) as bound
-    where child.inhparent = format('public.%I', p_table)::regclass
+    where child.inhparent = private.partitioned_table(p_table)
       and bound.next_id <= private.first_id_of(p_before)
     order by bound.next_id;
 end;
@@ -1936,6 +1948,7 @@ create table public.tasks (
   input_tokens bigint not null default 0,
   output_tokens bigint not null default 0,
   cost_micro_usd bigint,
+  summed_usage_id bigint not null default 0,
 
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -2012,7 +2025,9 @@ comment on column public.tasks.yields is 'How often workers returned the task si
 comment on column public.tasks.runs_exclusively is 'True after a model call was cut off twice because its worker ended. The next worker that runs the task runs nothing else until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often the current step waited for a provider''s rate limit. The first 100 waits do not count as attempts.';
 comment on column public.tasks.cancel_reason is 'Why an operator cancelled the job; null when nobody or its owner did.';
-comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null until the task calls a model that has a price.';
+comment on column public.tasks.input_tokens is 'As output_tokens and cost_micro_usd: of the model calls up to summed_usage_id. They are added when the task stops running; job_usage has the sums of its job at any time.';
+comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null when no model with a price was called.';
+comment on column public.tasks.summed_usage_id is 'The last row of usage_events that the sums contain. While the task does not run, they contain all of them.';
 
 create function private.check_task_values()
 returns trigger
@@ -2122,12 +2137,12 @@ comment on table private.hidden_step_outputs is
   'Full results of steps whose owner may read only a part of them, such as the text of a skill. Only workers read this table.';
 alter table private.hidden_step_outputs enable row level security;
 
-create table public.task_events (
+create table private.task_events (
   id bigint generated always as identity,
   task_id uuid not null references public.tasks (id) on delete cascade,
   -- No foreign key: the reference of task_id already deletes the event with its job.
   master_task_id uuid not null,
-  type text not null check (type = any ('{
+  type text check (type = any ('{
     task.created,task.started,task.parked,task.resumed,task.retried,
     task.completed,task.failed,task.cancelled,
     model.started,model.interrupted,model.completed,
@@ -2140,31 +2155,32 @@ create table public.task_events (
   at timestamptz not null default clock_timestamp(),
   primary key (task_id, id)
 ) partition by range (task_id);
-revoke all on public.task_events from anon, authenticated, service_role;
-revoke all on sequence public.task_events_id_seq from anon, authenticated, service_role;
--- Without the id, the entries of a job share one copy of its id. read_events() needs the order of ids, for which the
--- primary key has the master task's own events.
-create index task_events_master_task_id_idx on public.task_events (master_task_id);
-create index task_events_subtasks_idx on public.task_events (master_task_id, id) where task_id <> master_task_id;
+revoke all on private.task_events from anon, authenticated, service_role;
+revoke all on sequence private.task_events_id_seq from anon, authenticated, service_role;
+-- Only for subtasks: the primary key has the master task's own events. A reader of a job asks for both; see the view
+-- task_events.
+create index task_events_subtasks_idx on private.task_events (master_task_id, id) where task_id <> master_task_id;
 -- For retention. A BRIN index covers many pages with one entry. The first range of a table is summarized from the
 -- start, so each row in it writes WAL: a short range ends that soon.
-create index task_events_at_idx on public.task_events using brin (at) with (pages_per_range = 8);
-create table private.task_events_other partition of public.task_events default;
+create index task_events_at_idx on private.task_events using brin (at) with (pages_per_range = 8);
+create table private.task_events_other partition of private.task_events default;
 comment on table private.task_events_other is
-  'Default partition of public.task_events: rows of tasks whose partition did not exist yet.';
+  'Default partition of private.task_events: rows of tasks whose partition did not exist yet.';
 alter table private.task_events_other enable row level security;
 select private.make_partitions();
-comment on table public.task_events is 'Append-only trace. Each row is broadcast to the channel of its task and the channel of its job.';
+comment on table private.task_events is 'Append-only trace, as it is stored. Users read it as the view public.task_events.';
+comment on column private.task_events.id is 'The events of the row have the ids from 64 times this id on; see events_of().';
+comment on column private.task_events.type is 'Null for what a checkpoint does with model calls and tool calls: payload then has the numbers of the steps by the type of their events, such as {"model.completed": [3], "tool.started": [4, 5]}, and the steps have all else.';
 
-alter table public.task_events enable row level security;
-create policy "owners read the events of their tasks" on public.task_events
+alter table private.task_events enable row level security;
+create policy "owners read the events of their tasks" on private.task_events
   for select to authenticated using (exists (
     -- "offset 0" as for task_steps.
     select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid()) offset 0
   ));
-comment on policy "owners read the events of their tasks" on public.task_events is
+comment on policy "owners read the events of their tasks" on private.task_events is
   'Clients that join late read the events that were broadcast before.';
-grant select on public.task_events to authenticated, service_role;
+grant select on private.task_events to authenticated, service_role;
 
 create table public.human_reviews (
   id uuid primary key default private.new_id(),
@@ -2688,11 +2704,71 @@ comment on function private.expect_receiver(text, timestamptz) is
 
 -- engine/events.sql
 
--- The trace: one row per event, broadcast in the same transaction.
+-- The trace: what a task does, broadcast in the same transaction. A row is an event, or all that a checkpoint does
+-- with model calls and tool calls. The ids of its events are 64 times its id and their places in the row.
 
 create type private.task_event as (task_id uuid, master_task_id uuid, type text, payload jsonb);
 comment on type private.task_event is
-  'An event that is not written yet. A transaction collects its events and writes them together.';
+  'A row of task_events that is not written yet. A transaction collects its rows and writes them together.';
+
+create function private.event_count(p_type text, p_payload jsonb)
+returns int
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return case when p_type is null then jsonb_array_length(jsonb_path_query_array(p_payload, '$.*[*]')) else 1 end;
+end;
+$$;
+comment on function private.event_count(text, jsonb) is 'How many events a row of task_events has: one to 64.';
+
+create function private.add_step_event(
+  p_events private.task_event[], p_task_id uuid, p_master_task_id uuid, p_type text, p_seq int
+)
+returns private.task_event[]
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  v_last constant int := cardinality(p_events);
+  v_steps constant jsonb := p_events[v_last].payload;
+begin
+  if v_last = 0 or p_events[v_last].type is not null or private.event_count(null, v_steps) >= 64 then
+    return array_append(p_events, row(
+      p_task_id, p_master_task_id, null, jsonb_build_object(p_type, jsonb_build_array(p_seq)))::private.task_event);
+  end if;
+  p_events[v_last].payload := v_steps
+    || jsonb_build_object(p_type, coalesce(v_steps -> p_type, '[]') || to_jsonb(p_seq));
+  return p_events;
+end;
+$$;
+comment on function private.add_step_event(private.task_event[], uuid, uuid, text, int) is
+  'Adds the event of a model call or a tool call to the events of a task: to its last row, if that is of steps and has room. First what ended is added and then what begins, each in the order of the steps.';
+
+create function private.events_of(p_id bigint, p_type text, p_payload jsonb)
+returns table (id bigint, type text, payload jsonb)
+language plpgsql
+immutable
+set search_path = ''
+rows 2
+as $$
+begin
+  if p_type is not null then
+    return query select p_id * 64, p_type, p_payload;
+    return;
+  end if;
+  return query
+    select p_id * 64 + row_number() over (order by listed.type like '%.started', step.seq::int) - 1,
+      listed.type, jsonb_build_object('step_seq', step.seq)
+    from jsonb_each(p_payload) as listed (type, seqs)
+    cross join lateral jsonb_array_elements(listed.seqs) as step (seq)
+    order by 1;
+end;
+$$;
+comment on function private.events_of(bigint, text, jsonb) is
+  'The events of a row of task_events, in their order. event_data() adds what the steps have.';
 
 create function private.emit_events(p_events private.task_event[])
 returns void
@@ -2705,7 +2781,7 @@ begin
   if cardinality(p_events) = 0 then
     return;
   end if;
-  insert into public.task_events (task_id, master_task_id, type, payload)
+  insert into private.task_events (task_id, master_task_id, type, payload)
   select event.task_id, event.master_task_id, event.type, case
     when event.payload @? '$.* ? (@ == null)' then (
       select coalesce(jsonb_object_agg(field.key, field.value), '{}')
@@ -2719,7 +2795,7 @@ begin
 end;
 $$;
 comment on function private.emit_events(private.task_event[]) is
-  'Appends events to the traces of tasks in the order of the array, without the top-level fields that are null. One statement, so that one broadcast sends them all. The caller has locked the tasks.';
+  'Appends rows to the traces of tasks in the order of the array, without the top-level fields that are null. One statement, so that one broadcast sends them all. The caller has locked the tasks.';
 
 create function private.emit_event(p_task_id uuid, p_master_task_id uuid, p_type text, p_payload jsonb default '{}')
 returns void
@@ -2831,9 +2907,12 @@ language plpgsql
 stable
 set search_path = ''
 as $$
+declare
+  -- An event of a row of steps.
+  v_has_step_only constant boolean := p_type <> 'task.completed' and p_payload - 'step_seq' = '{}';
 begin
   if p_payload -> 'step_seq' is null
-    or p_type <> all ('{model.completed,tool.started,tool.completed,tool.failed,data.saved,task.completed}')
+    or p_type <> all ('{model.started,model.completed,tool.started,tool.completed,tool.failed,data.saved,task.completed}')
   then
     return p_payload;
   end if;
@@ -2843,9 +2922,18 @@ begin
     from public.task_steps as step
     cross join lateral (
       values
+        ('name', case when v_has_step_only then to_jsonb(step.name) end),
+        ('call_id', case when v_has_step_only then to_jsonb(step.call_id) end),
+        ('server', case when v_has_step_only and p_type = 'tool.started' then step.input -> 'server' end),
+        ('left_out', case when v_has_step_only then step.input -> 'left_out' end),
+        ('summarizes_through', case when v_has_step_only then step.input -> 'summarizes_through' end),
+        ('continues', case when v_has_step_only then step.input -> 'continues' end),
+        ('error_code', case when v_has_step_only and p_type not like '%.started' then step.output -> 'error_code' end),
+        ('files', case when v_has_step_only and p_type not like '%.started' then step.output -> 'files' end),
+        ('storage_path', case when v_has_step_only and p_type not like '%.started' then step.output -> 'storage_path' end),
         ('arguments', case when p_type = 'tool.started' then step.input -> 'arguments' end),
         (case p_type when 'task.completed' then 'output' else 'text' end,
-          case when p_type <> 'tool.started' then step.output -> 'text' end),
+          case when p_type not like '%.started' then step.output -> 'text' end),
         ('reasoning', case when p_type = 'model.completed' then step.output -> 'reasoning' end),
         ('tool_calls', case when p_type = 'model.completed' then step.output -> 'tool_calls' end),
         ('finish_reason', case when p_type = 'model.completed' and step.output ->> 'finish_reason' = any ('{length,refused}')
@@ -2855,12 +2943,31 @@ begin
         ('usage', case when p_type = 'model.completed' then step.usage end)
     ) as field (key, value)
     where step.task_id = p_task_id and step.seq = (p_payload ->> 'step_seq')::int
+      -- A message may have taken the place of a call that never ended.
+      and (not v_has_step_only or step.kind = split_part(p_type, '.', 1))
       and field.value <> 'null'
   ), p_payload);
 end;
 $$;
 comment on function private.event_data(uuid, text, jsonb) is
-  'The data of an event: the payload of its row, and what only the step has, such as the text of an answer, the arguments of a call or the output of a task that is its last answer.';
+  'The data of an event: its payload, and what only the step has, such as the name of a call, its arguments, the text of an answer or the output of a task that is its last answer.';
+
+create view public.task_events with (security_invoker = true) as
+  select event.id, stored.task_id, stored.master_task_id, event.type,
+    private.event_data(stored.task_id, event.type, event.payload) as payload, stored.at
+  from (
+    -- For a job, the first part is read by the primary key and the second by task_events_subtasks_idx.
+    select * from private.task_events where task_id = master_task_id
+    union all
+    select * from private.task_events where task_id <> master_task_id
+  ) as stored
+  cross join lateral private.events_of(stored.id, stored.type, stored.payload) as event;
+revoke all on public.task_events from anon, authenticated, service_role;
+comment on view public.task_events is
+  'The events of tasks. Filter by task_id or master_task_id. Each is broadcast to the channel of its task and the channel of its job. Users see those of their own tasks, the service all.';
+grant select on public.task_events to authenticated, service_role;
+grant execute on function private.events_of(bigint, text, jsonb), private.event_data(uuid, text, jsonb)
+  to authenticated, service_role;
 
 create function private.output_of_event(p_task_id uuid, p_output jsonb)
 returns jsonb
@@ -2950,11 +3057,12 @@ begin
       array_agg(event.message order by event.id, channel.place)
     into v_topics, v_types, v_payloads
     from (
-      select candidate.id, candidate.task_id, candidate.master_task_id, candidate.type, private.event_message(
-        candidate.id, candidate.task_id, candidate.master_task_id, candidate.at,
-        private.event_data(candidate.task_id, candidate.type, candidate.payload)
+      select candidate.id, stored.task_id, stored.master_task_id, candidate.type, private.event_message(
+        candidate.id, stored.task_id, stored.master_task_id, stored.at,
+        private.event_data(stored.task_id, candidate.type, candidate.payload)
       ) as message
-      from written as candidate
+      from written as stored
+      cross join lateral private.events_of(stored.id, stored.type, stored.payload) as candidate
       offset 0
     ) as event
     cross join lateral (
@@ -2968,7 +3076,7 @@ begin
     array_agg(event.master_task_id order by event.id),
     array_agg(event.type order by event.id),
     array_agg(
-      private.event_message(event.id, event.task_id, event.master_task_id, event.at, event.payload) order by event.id
+      private.event_message(event.id * 64, event.task_id, event.master_task_id, event.at, event.payload) order by event.id
     )
   into v_task_ids, v_master_task_ids, v_types, v_payloads
   from written as event
@@ -2983,7 +3091,7 @@ $$;
 comment on function private.broadcast_task_events() is
   'Statement trigger: broadcasts the new events to the channels of their tasks, their jobs and the jobs'' owners that are joined. Definer, because clients may not write to realtime.messages.';
 
-create trigger task_events_broadcast after insert on public.task_events
+create trigger task_events_broadcast after insert on private.task_events
   referencing new table as written
   for each statement execute function private.broadcast_task_events();
 
@@ -5543,9 +5651,9 @@ begin
         else (select master.budget from public.tasks as master where master.id = task.master_task_id)
       end is null
       and not exists (select from public.task_steps as step where step.task_id = task.id)
-    returning task_steps.task_id, name
+    returning task_steps.task_id
   )
-  insert into public.task_events (task_id, master_task_id, type, payload)
+  insert into private.task_events (task_id, master_task_id, type, payload)
   select task.id, task.master_task_id, event.type, event.payload
   from unnest(v_tasks) with ordinality as task
   left join begun on begun.task_id = task.id
@@ -5555,7 +5663,7 @@ begin
         1, case when task.id = any (v_new_ids) then 'task.started' else 'task.resumed' end,
         jsonb_build_object('worker_id', p_worker_id, 'epoch', task.epoch, 'deliveries', task.deliveries)
       ),
-      (2, 'model.started', jsonb_strip_nulls(jsonb_build_object('step_seq', 1, 'name', begun.name)))
+      (2, null, '{"model.started": [1]}')
   ) as event (place, type, payload)
   where event.place = 1 or begun.task_id is not null
   order by task.ordinality, event.place;
@@ -5627,12 +5735,12 @@ declare
   v_other_at timestamptz;
 begin
   select max(claim.at), min(greatest(task.run_after, (
-    select max(before.at) from public.task_events as before where before.task_id = claim.task_id and before.id < claim.id
+    select max(before.at) from private.task_events as before where before.task_id = claim.task_id and before.id < claim.id
   )))
   into v_claimed_at, v_ready_at
   from (
     select distinct on (event.task_id) event.task_id, event.id, event.at
-    from public.task_events as event
+    from private.task_events as event
     where event.task_id = any (p_task_ids) and event.type in ('task.started', 'task.resumed')
     order by event.task_id, event.id desc
   ) as claim
@@ -5641,7 +5749,7 @@ begin
   -- After a long backlog, an earlier claim of another task hardly matters.
   v_ready_at := greatest(v_ready_at, v_claimed_at - interval '5 minutes');
   select max(event.at) into v_other_at
-  from public.task_events as event
+  from private.task_events as event
   where event.at > v_ready_at and event.at < v_claimed_at
     and event.type in ('task.started', 'task.resumed')
     and event.task_id <> all (p_task_ids);
@@ -5914,7 +6022,8 @@ begin
     v_used.input_tokens, v_used.cached_input_tokens, v_used.cache_write_input_tokens,
     v_used.output_tokens, v_used.web_search_calls, v_used.code_execution_calls, v_used.cost_micro_usd,
     coalesce(v_used.is_estimate, false)
-  );
+  )
+  returning id into v_used.id;
   -- Not by a trigger, which takes twice as long.
   perform private.debit_model_call(v_used.user_id);
   if p_usage ->> 'reservation_id' is not null then
@@ -5926,33 +6035,47 @@ begin
 end;
 $$;
 comment on function private.insert_usage(jsonb) is
-  'Does what record_usage() does, except that the caller adds the call to its task and job in the same transaction. Returns the call with its price.';
+  'Does what record_usage() does, except that the caller holds the task and adds the call to its job in the same transaction. Returns the call with its price.';
 
 create function private.add_usage(
-  p_task_id uuid, p_input_tokens bigint, p_output_tokens bigint, p_cost_micro_usd bigint
+  p_master_task_id uuid, p_input_tokens bigint, p_output_tokens bigint, p_cost_micro_usd bigint
 )
 returns void
 language plpgsql
 set search_path = ''
 as $$
-declare
-  v_master_task_id uuid;
 begin
-  update public.tasks
-  set input_tokens = input_tokens + p_input_tokens,
-      output_tokens = output_tokens + p_output_tokens,
-      cost_micro_usd = coalesce(cost_micro_usd + p_cost_micro_usd, cost_micro_usd, p_cost_micro_usd)
-  where id = p_task_id
-  returning master_task_id into v_master_task_id;
   update private.job_totals
   set input_tokens = input_tokens + p_input_tokens,
       output_tokens = output_tokens + p_output_tokens,
       cost_micro_usd = coalesce(cost_micro_usd + p_cost_micro_usd, cost_micro_usd, p_cost_micro_usd)
-  where master_task_id = v_master_task_id;
+  where master_task_id = p_master_task_id;
 end;
 $$;
 comment on function private.add_usage(uuid, bigint, bigint, bigint) is
-  'Adds model calls to a task and its job. p_cost_micro_usd: null when none of them has a price.';
+  'Adds model calls of a running task to the totals of its job. p_cost_micro_usd: null when none of them has a price.';
+
+create function private.sum_task_usage()
+returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  select new.input_tokens + coalesce(sum(used.input_tokens), 0), new.output_tokens + coalesce(sum(used.output_tokens), 0),
+    coalesce(new.cost_micro_usd + sum(used.cost_micro_usd), new.cost_micro_usd, sum(used.cost_micro_usd)),
+    coalesce(max(used.id), new.summed_usage_id)
+  into new.input_tokens, new.output_tokens, new.cost_micro_usd, new.summed_usage_id
+  from public.usage_events as used
+  -- Not all of them: retention deletes those of a task that lives long.
+  where used.task_id = new.id and used.id > new.summed_usage_id;
+  return new;
+end;
+$$;
+comment on function private.sum_task_usage() is
+  'Row trigger: adds the model calls of a task to it when it stops running, because its row is written then. Each call would write it once more.';
+create trigger tasks_sum_usage before update of status on public.tasks
+  for each row when (old.status = 'running' and new.status <> 'running')
+  execute function private.sum_task_usage();
 
 create function private.record_usage(p_usage jsonb)
 returns void
@@ -5960,15 +6083,28 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_used constant public.usage_events := private.insert_usage(p_usage);
+  v_task public.tasks;
+  v_used public.usage_events;
 begin
-  if v_used.task_id is not null then
-    perform private.add_usage(v_used.task_id, v_used.input_tokens, v_used.output_tokens, v_used.cost_micro_usd);
+  -- Before the call has an id: under this lock the calls of a task become visible in the order of their ids, so
+  -- that the last one that is summed names them all.
+  select * into v_task from public.tasks where id = (p_usage ->> 'task_id')::uuid for no key update;
+  v_used := private.insert_usage(p_usage);
+  if v_task.id is null then
+    return;
   end if;
+  perform private.add_usage(v_task.master_task_id, v_used.input_tokens, v_used.output_tokens, v_used.cost_micro_usd);
+  -- The trigger tasks_sum_usage adds it to a task that runs.
+  update public.tasks
+  set input_tokens = input_tokens + v_used.input_tokens,
+      output_tokens = output_tokens + v_used.output_tokens,
+      cost_micro_usd = coalesce(cost_micro_usd + v_used.cost_micro_usd, cost_micro_usd, v_used.cost_micro_usd),
+      summed_usage_id = v_used.id
+  where id = v_task.id and status <> 'running';
 end;
 $$;
 comment on function private.record_usage(jsonb) is
-  'Records a model call at the price that is valid now. p_usage has columns of usage_events by name, and the reservation_id of resolve_provider_secret() if there is one. A call inside a task is also added to the task and its job.';
+  'Records a model call at the price that is valid now. p_usage has columns of usage_events by name, and the reservation_id of resolve_provider_secret() if there is one. A call inside a task is also added to its job, and to the task when it does not run.';
 
 -- engine/job_reservations.sql
 
@@ -6144,7 +6280,7 @@ $$;
 comment on function private.record_data_flows(uuid, jsonb) is
   'Records the data flows of a called tool for the whole job, because the result of a subtask carries the data that it read.';
 
-create function private.start_steps(p_task public.tasks, p_steps jsonb)
+create function private.start_steps(p_task public.tasks, p_steps jsonb, p_events private.task_event[] default '{}')
 returns private.task_event[]
 language plpgsql
 set search_path = ''
@@ -6153,7 +6289,7 @@ declare
   v_step record;
   v_budget jsonb := p_task.budget;
   v_max_steps numeric;
-  v_events private.task_event[] := '{}'::private.task_event[];
+  v_events private.task_event[] := p_events;
 begin
   if jsonb_array_length(p_steps) = 0 then
     return v_events;
@@ -6184,20 +6320,21 @@ begin
     if v_step.input -> 'data_flows' <> '[]' then
       perform private.record_data_flows(p_task.master_task_id, v_step.input -> 'data_flows');
     end if;
-    if v_step.kind in ('model', 'tool', 'guardrail') then
-      v_events := array_append(v_events, row(p_task.id, p_task.master_task_id, case v_step.kind when 'model' then 'model' else 'tool' end || '.started', jsonb_build_object(
+    if v_step.kind in ('model', 'tool') then
+      v_events := private.add_step_event(v_events, p_task.id, p_task.master_task_id, v_step.kind || '.started', v_step.seq);
+    elsif v_step.kind = 'guardrail' then
+      -- A retry replaces the step, see delete_verdicts(), so the event has what it needs.
+      v_events := array_append(v_events, row(p_task.id, p_task.master_task_id, 'tool.started', jsonb_build_object(
         'step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
-        'server', v_step.input -> 'server',
-        'left_out', v_step.input -> 'left_out', 'summarizes_through', v_step.input -> 'summarizes_through',
-        'continues', v_step.input -> 'continues', 'guardrail', v_step.input -> 'stage'
+        'server', v_step.input -> 'server', 'guardrail', v_step.input -> 'stage'
       ))::private.task_event);
     end if;
   end loop;
   return v_events;
 end;
 $$;
-comment on function private.start_steps(public.tasks, jsonb) is
-  'Writes intents [{seq, kind, name, call_id, input}] and returns their events for emit_events(). Existing rows are not changed. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
+comment on function private.start_steps(public.tasks, jsonb, private.task_event[]) is
+  'Writes intents [{seq, kind, name, call_id, input}] and returns p_events with their events, for emit_events(). Existing rows are not changed. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
 
 create function private.step_ended_event(p_kind text, p_name text, p_state text)
 returns text
@@ -6401,20 +6538,18 @@ begin
       from private.stored_by_step(v_step.kind, v_step.output, v_step.storage_path) as stored;
     end if;
     v_type := private.step_ended_event(v_step.kind, v_step.name, v_step.state);
-    if v_type is not null then
+    if v_step.kind in ('model', 'tool') then
+      v_ended.events := private.add_step_event(v_ended.events, p_task.id, p_task.master_task_id, v_type, v_step.seq);
+    elsif v_type is not null then
       v_ended.events := array_append(v_ended.events, row(p_task.id, p_task.master_task_id, v_type, jsonb_build_object(
         'step_seq', v_step.seq,
         'name', v_step.name,
         'call_id', v_step.call_id,
-        'left_out', v_step.input -> 'left_out',
         'guardrail', case v_step.kind when 'guardrail' then v_step.input -> 'stage' end,
-        'summarizes_through', v_step.input -> 'summarizes_through',
-        'continues', v_step.input -> 'continues',
         'error_code', v_step.output -> 'error_code',
         'skill_id', v_step.output -> 'skill_id',
         'key', v_step.output -> 'key',
-        'storage_path', v_step.storage_path,
-        'files', case when v_has_files then v_step.output -> 'files' end
+        'storage_path', v_step.storage_path
       ))::private.task_event);
     end if;
   end loop;
@@ -6425,7 +6560,7 @@ begin
 end;
 $$;
 comment on function private.end_steps(public.tasks, jsonb) is
-  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}], and records their usage, data and files. The caller writes the events, and adds the usage to the task and its job.';
+  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}], and records their usage, data and files. The caller writes the events, and adds the usage to the job.';
 
 create function private.begin_steps(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb)
 returns table (seq int, state text, output jsonb)
@@ -6504,13 +6639,13 @@ declare
   v_events private.task_event[] := v_ended.events;
 begin
   if v_ended.input_tokens is not null then
-    perform private.add_usage(p_task.id, v_ended.input_tokens, v_ended.output_tokens, v_ended.cost_micro_usd);
+    perform private.add_usage(p_task.master_task_id, v_ended.input_tokens, v_ended.output_tokens, v_ended.cost_micro_usd);
   end if;
   if jsonb_array_length(p_steps) > 0 then
     perform private.record_progress(p_task, jsonb_array_length(p_next) > 0);
   end if;
   if p_task.cancel_requested_at is null then
-    v_events := v_events || private.start_steps(p_task, p_next);
+    v_events := private.start_steps(p_task, p_next, v_events);
   end if;
   perform private.debit_job(p_task.master_task_id, p_task.created_by,
     pg_column_size(p_steps) + coalesce(pg_column_size(p_next), 0) + coalesce(pg_column_size(v_events), 0));
@@ -6817,7 +6952,7 @@ begin
 end;
 $$;
 comment on function private.book_cut_call(uuid, jsonb) is
-  'Records the estimated usage {seq, input_tokens, output_tokens, text} of a model call whose answer is lost, also on the task and its job, and emits model.interrupted. Keeps the text that had arrived as the output of the step, until the call is repeated. The caller holds the task.';
+  'Records the estimated usage {seq, input_tokens, output_tokens, text} of a model call whose answer is lost, also on its job, and emits model.interrupted. Keeps the text that had arrived as the output of the step, until the call is repeated. The caller holds the task.';
 
 create function private.record_cut_call(p_task_id uuid, p_cut_call jsonb)
 returns void
@@ -6868,7 +7003,7 @@ declare
   v_chars bigint;
   -- The step may have begun under an earlier claim, whose call is already recorded.
   v_claimed_at constant timestamptz := (
-    select max(at) from public.task_events
+    select max(at) from private.task_events
     where task_id = p_task.id and type in ('task.started', 'task.resumed')
   );
 begin
@@ -7151,7 +7286,7 @@ begin
   ) as ended
   where parent.id = ended.parent_id;
 
-  insert into public.task_events (task_id, master_task_id, type, payload)
+  insert into private.task_events (task_id, master_task_id, type, payload)
   select event.task_id, child.master_task_id, event.type, jsonb_strip_nulls(event.payload)
   from public.tasks as child
   cross join lateral (
@@ -7347,13 +7482,10 @@ begin
         lease_expires_at = null,
         worker_id = null,
         logs = task.logs || v_log_line,
-        -- What add_usage() and record_progress() do, so that the row is written once.
+        -- What record_progress() does, so that the row is written once.
         deliveries = case when last is null then task.deliveries else 1 end,
         yields = case when last is null then task.yields else 0 end,
-        runs_exclusively = last is null and task.runs_exclusively,
-        input_tokens = task.input_tokens + coalesce(last.input_tokens, 0),
-        output_tokens = task.output_tokens + coalesce(last.output_tokens, 0),
-        cost_micro_usd = coalesce(task.cost_micro_usd + last.cost_micro_usd, task.cost_micro_usd, last.cost_micro_usd)
+        runs_exclusively = last is null and task.runs_exclusively
     from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb)
     left join unnest(v_last) as last on last.task_id = finish.id
     where task.id = any (v_ids) and finish.id = task.id and finish.held_epoch = task.epoch
@@ -7368,7 +7500,7 @@ begin
     where total.master_task_id = last.master_task_id and last.input_tokens is not null
   ),
   emitted as (
-    insert into public.task_events (task_id, master_task_id, type, payload)
+    insert into private.task_events (task_id, master_task_id, type, payload)
     select ended.id, ended.master_task_id, 'task.completed',
       case when ended.output = 'null' then '{}' else private.output_of_event(ended.id, ended.output) end
         || case when ended.warnings = '[]' then '{}' else jsonb_build_object('warnings', ended.warnings) end
@@ -7784,7 +7916,7 @@ begin
     coalesce((p_options ->> 'max_attempts')::int, p_parent.max_attempts), p_parent.depth + 1,
     array[private.log_line('created for agent ' || p_agent_slug)]
   );
-  insert into public.task_events (task_id, master_task_id, type, payload)
+  insert into private.task_events (task_id, master_task_id, type, payload)
   values
     (
       v_id, p_parent.master_task_id, 'task.created',
@@ -9744,7 +9876,7 @@ begin
       -- A fork goes on with the last message that it has taken over.
       else (select max(step) from unnest(v_steps) as step where step <= coalesce((payload #>> '{forked_from,step_seq}')::int, 0))
     end
-    from public.task_events
+    from private.task_events
     where master_task_id = p_job.id and task_id = p_job.id
       and (type = 'task.created' or type = 'task.resumed' and payload ->> 'reason' = 'continued')
   );
@@ -9779,8 +9911,8 @@ stable
 set search_path = ''
 as $$
   -- Every earlier event of the job is visible, because only an ended job takes a message.
-  select (id - 1)::text
-  from public.task_events
+  select '.' || (id * 64 - 1)
+  from private.task_events
   where master_task_id = p_job_id and task_id = p_job_id and type = 'task.resumed'
     and payload ->> 'reason' = 'continued' and (payload ->> 'step_seq')::int = p_step
   order by id
@@ -12037,7 +12169,7 @@ as $$
   cross join jsonb_to_recordset(p_servers) as absent (server text, code text, message text)
   -- Report once per task, not at each claim.
   where not exists (
-    select from public.task_events as event
+    select from private.task_events as event
     where event.task_id = task.id
       and event.type = 'tool.failed'
       and not event.payload ? 'step_seq'
@@ -18148,11 +18280,11 @@ begin
       'task_id', event.task_id,
       'master_task_id', event.master_task_id,
       'agent', task.agent_slug,
-      'seq', event.id,
+      'seq', event.id * 64,
       'event', case
         when octet_length(event.data::text) <= v_max_payload_bytes then event.data
         else jsonb_build_object(
-          'reference', jsonb_build_object('table', 'task_events', 'id', event.id),
+          'reference', jsonb_build_object('table', 'task_events', 'id', event.id * 64),
           'bytes', octet_length(event.data::text))
       end
     )
@@ -18181,7 +18313,7 @@ end;
 $$;
 comment on function private.queue_webhook_messages() is
   'Statement trigger of task_events: writes one row for each webhook that receives the event, in the transaction of the event. One read is enough when there are no webhooks. Never raises, because a webhook must not block a task. Definer: the role that writes events may not read webhooks.';
-create trigger task_events_webhooks after insert on public.task_events
+create trigger task_events_webhooks after insert on private.task_events
   referencing new table as written
   for each statement execute function private.queue_webhook_messages();
 
@@ -19278,7 +19410,7 @@ create view public.stuck_tasks with (security_invoker = true) as
     -- Use the last event, because a heartbeat also updates the task; claims and steps emit events.
     left join lateral (
       select coalesce(
-        (select event.at from public.task_events as event where event.task_id = task.id order by event.id desc limit 1),
+        (select event.at from private.task_events as event where event.task_id = task.id order by event.id desc limit 1),
         task.started_at
       ) as at
       where task.status = 'running'
@@ -19361,10 +19493,19 @@ create view public.job_usage with (security_invoker = true) as
     task.master_task_id,
     task.created_by,
     count(*) as task_count,
-    sum(task.input_tokens)::bigint as input_tokens,
-    sum(task.output_tokens)::bigint as output_tokens,
-    sum(task.cost_micro_usd)::bigint as cost_micro_usd
+    sum(task.input_tokens + coalesce(added.input_tokens, 0))::bigint as input_tokens,
+    sum(task.output_tokens + coalesce(added.output_tokens, 0))::bigint as output_tokens,
+    -- Per task, so that neither part hides the other when it is null.
+    sum(coalesce(task.cost_micro_usd + added.cost_micro_usd, task.cost_micro_usd, added.cost_micro_usd))::bigint
+      as cost_micro_usd
   from public.tasks as task
+  -- Not job_totals, which users may not read.
+  left join lateral (
+    select sum(used.input_tokens) as input_tokens, sum(used.output_tokens) as output_tokens,
+      sum(used.cost_micro_usd) as cost_micro_usd
+    from public.usage_events as used
+    where task.status = 'running' and used.task_id = task.id and used.id > task.summed_usage_id
+  ) as added on true
   group by task.master_task_id, task.created_by;
 revoke all on public.job_usage from anon, authenticated, service_role;
 comment on view public.job_usage is
@@ -19965,7 +20106,7 @@ begin
   lock table public.tasks in access exclusive mode;
   -- Readers may lock in another order. This transaction gives up before their deadlock_timeout.
   perform set_config('lock_timeout', '500ms', true);
-  execute format('alter table public.%I detach partition %s', p_table, p_partition);
+  execute format('alter table %s detach partition %s', private.partitioned_table(p_table), p_partition);
   -- Into the default partition itself, because triggers of the table would send its events again.
   execute format('insert into private.%I overriding system value select * %s', p_table || '_other', v_rows)
   using p_task_ids, p_since;
@@ -20023,10 +20164,10 @@ declare
 begin
   -- Most events are dropped with their partition. This deletes those in the default partition, and in a partition
   -- with too many events that stay.
-  delete from public.task_events as event
+  delete from private.task_events as event
   using (
     select task_id, id
-    from public.task_events
+    from private.task_events
     where at < v_before
       and (
         task_id < private.first_id_of(v_week at time zone 'utc')
@@ -25302,7 +25443,8 @@ grant execute on function private.search_trace(uuid, text, jsonb, int), public.s
 -- Reading the events of a job page by page without losing one.
 --
 -- Ids are assigned when an event is written, but become visible when its transaction commits. Subtasks commit in
--- any order, so an event may become visible after one with a higher id. Two rules make reading safe:
+-- any order, so an event may become visible after one with a higher id. The events of a row of task_events, whose ids
+-- begin with 64 times the id of the row, are written and become visible together. Two rules make reading safe:
 --
 -- 1. An event is written only while its transaction holds the lock of the task's row, so the events of one task
 --    become visible in the order of their ids. A cursor with the last id of each task loses nothing.
@@ -25310,10 +25452,11 @@ grant execute on function private.search_trace(uuid, text, jsonb, int), public.s
 --    id of its own after it has seen event n, every transaction that took an id up to n has a lower one. Once all
 --    transactions below the reader's have ended, no event up to n can appear anymore.
 --
--- A cursor is therefore "base", or "base.settling.transaction.last.last…": all events up to base were returned;
+-- A cursor is therefore ".base", or ".base.settling.transaction.last.last…": all events up to base were returned;
 -- those up to settling will have become visible when all transactions below transaction have ended, and base
 -- moves there; last is the last returned id of each task that has events above base. Every number but the
--- first and transaction is the difference to base or to the last before it.
+-- first and transaction is the difference to base or to the last before it. A cursor without the first point has ids
+-- of rows that were one event each.
 
 create type private.event_cursor as (base bigint, settling bigint, transaction xid8, last_ids bigint[]);
 comment on type private.event_cursor is 'What a reader of events has read. See public.read_events().';
@@ -25336,8 +25479,16 @@ begin
     v_max_characters := c_number_characters * (
       3 + (select count(*)::int from public.tasks where master_task_id = p_task.master_task_id));
   end if;
-  if length(p_cursor) <= v_max_characters and p_cursor ~ '^\d{1,18}(\.\d{1,18})*$' then
-    v_parts := string_to_array(p_cursor, '.')::bigint[];
+  if length(p_cursor) <= v_max_characters and p_cursor ~ '^\.?\d{1,18}(\.\d{1,18})*$' then
+    v_parts := string_to_array(ltrim(p_cursor, '.'), '.')::bigint[];
+    if p_cursor not like '.%' then
+      v_parts := array(
+        -- No row has such a large id; more would not be a bigint.
+        select case place when 3 then part else least(part, 10000000000000000) * 64 end
+        from unnest(v_parts) with ordinality as written (part, place)
+        order by place
+      );
+    end if;
   elsif coalesce(p_cursor, '') = '' then
     v_parts := array[0];
   end if;
@@ -25365,9 +25516,9 @@ set search_path = ''
 as $$
 begin
   if cardinality(p_cursor.last_ids) = 0 then
-    return p_cursor.base;
+    return '.' || p_cursor.base;
   end if;
-  return format('%s.%s.%s.', p_cursor.base, coalesce(p_cursor.settling - p_cursor.base, 0), coalesce(p_cursor.transaction, '0')) || (
+  return format('.%s.%s.%s.', p_cursor.base, coalesce(p_cursor.settling - p_cursor.base, 0), coalesce(p_cursor.transaction, '0')) || (
     select string_agg((last.id - last.before)::text, '.' order by last.id)
     from (
       select id, lag(id, 1, p_cursor.base) over (order by id) as before from unnest(p_cursor.last_ids) as id
@@ -25418,10 +25569,11 @@ declare
   v_cursor private.event_cursor := private.parse_event_cursor(p_cursor, p_task);
   -- The last returned id of each task. Looking it up for each event is faster than a join, which would sort.
   v_last constant jsonb := (
-    select coalesce(jsonb_object_agg(event.task_id, event.id order by event.id), '{}')
-    from public.task_events as event
-    where (event.task_id = p_task.id or event.master_task_id = p_task.id and event.task_id <> event.master_task_id)
-      and event.id = any (v_cursor.last_ids)
+    select coalesce(jsonb_object_agg(stored.task_id, last.id order by last.id), '{}')
+    from private.task_events as stored
+    join unnest(v_cursor.last_ids) as last (id) on last.id / 64 = stored.id
+    where (stored.task_id = p_task.id or stored.master_task_id = p_task.id and stored.task_id <> stored.master_task_id)
+      and stored.id = any (array(select id / 64 from unnest(v_cursor.last_ids) as id))
   );
   v_events jsonb;
   v_has_more boolean;
@@ -25434,16 +25586,28 @@ begin
       sum(least(octet_length(event.payload::text), p_max_data_bytes)) over (order by event.id) as bytes,
       row_number() over (order by event.id) as place
     from (
-      select candidate.id, candidate.task_id, candidate.type, candidate.at,
-        private.event_data(candidate.task_id, candidate.type, candidate.payload) as payload
+      select candidate.id, stored.task_id, candidate.type, stored.at,
+        private.event_data(stored.task_id, candidate.type, candidate.payload) as payload
       from (
-        select own.* from public.task_events as own
-        where own.task_id = p_task.id and own.id > v_cursor.base
-        union all
-        select subtask.* from public.task_events as subtask
-        where subtask.master_task_id = p_task.id and subtask.task_id <> subtask.master_task_id and subtask.id > v_cursor.base
-      ) as candidate
-      where candidate.id > coalesce((v_last ->> candidate.task_id::text)::bigint, 0)
+        select part.*, read.until
+        from (
+          select own.* from private.task_events as own
+          where own.task_id = p_task.id and own.id >= v_cursor.base / 64
+          union all
+          select subtask.* from private.task_events as subtask
+          where subtask.master_task_id = p_task.id and subtask.task_id <> subtask.master_task_id
+            and subtask.id >= v_cursor.base / 64
+        ) as part
+        cross join lateral (
+          select greatest(v_cursor.base, (v_last ->> part.task_id::text)::bigint) as until
+        ) as read
+        -- Each of them has an event of the page, so that one more than the page has is enough.
+        where part.id * 64 + private.event_count(part.type, part.payload) - 1 > read.until
+        order by part.id
+        limit p_limit + 1
+      ) as stored
+      cross join lateral private.events_of(stored.id, stored.type, stored.payload) as candidate
+      where candidate.id > stored.until
       order by candidate.id
       limit p_limit + 1
     ) as event

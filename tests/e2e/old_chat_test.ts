@@ -48,14 +48,14 @@ Deno.test("a chat shows its answers although retention has deleted their events 
 
   await t.step("the first events of the job are gone, and of one answer a part", async () => {
     await sql`
-      delete from public.task_events
+      delete from private.task_events
       where task_id = ${fork}::uuid
-        and id <= (select max(id) from public.task_events where task_id = ${fork}::uuid and type = 'task.resumed')`;
+        and id <= (select max(id) from private.task_events where task_id = ${fork}::uuid and type = 'task.resumed')`;
     assert.deepEqual(await shown(), all);
   });
 
   await t.step("all events are gone", async () => {
-    await sql`delete from public.task_events where task_id = ${fork}::uuid`;
+    await sql`delete from private.task_events where task_id = ${fork}::uuid`;
     assert.deepEqual(await shown(), all);
   });
 

@@ -114,7 +114,7 @@ async function openForeignTransactions(sql: Sql): Promise<ForeignTransactions> {
   const session = await sql.reserve();
   const begin = async () => {
     // Nobody analyzes the tables of this server meanwhile.
-    await session`analyze public.task_events`;
+    await session`analyze private.task_events`;
     await session`begin`;
     await session`select pg_current_xact_id()`;
   };

@@ -47,7 +47,7 @@ Deno.test("every function that writes an event holds the lock of the task's row"
     // With a larger cache, sessions would take ids in advance, and ids would not follow the order of writes.
     const [row] = await track.sql`
       select seqcache::int as cache from pg_sequence
-      where seqrelid = pg_get_serial_sequence('public.task_events', 'id')::regclass`;
+      where seqrelid = pg_get_serial_sequence('private.task_events', 'id')::regclass`;
     assert.equal(row?.cache, 1);
   });
 });
@@ -81,7 +81,7 @@ async function addWitness({ admin, cluster }: NativeServer): Promise<void> {
       perform witness.dblink_exec('witness', format('insert into witness.seen values (%L, %L)', v_state, v_stack));
       return new;
     end $$;
-    create trigger witness before insert on public.task_events for each row execute function witness.watch();
+    create trigger witness before insert on private.task_events for each row execute function witness.watch();
   `).simple();
 }
 
@@ -100,7 +100,7 @@ async function writersInSource(sql: Sql): Promise<string[]> {
   const rows = await sql`
     select proname from pg_proc
     where pronamespace in ('private'::regnamespace, 'public'::regnamespace)
-      and prosrc ~ '(insert into public[.]task_events|private[.]emit_events?[(])'
+      and prosrc ~ '(insert into private[.]task_events|private[.]emit_events?[(])'
     order by proname`;
   return rows.map(({ proname }) => String(proname));
 }

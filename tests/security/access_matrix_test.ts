@@ -12,6 +12,7 @@ import {
   NO_OPERATOR,
   NO_RIGHT,
   PRIVATE_FUNCTIONS_OF_USERS,
+  PRIVATE_TABLES_OF_USERS,
   TABLE_RULES,
   type TableRule,
 } from "./access_rules.ts";
@@ -80,12 +81,15 @@ Deno.test("each role reaches its own data and nothing else", async (t) => {
     }
   });
 
-  await t.step("users can use only what policies and wrappers need in private", async () => {
+  await t.step("users can use only what policies, views and wrappers need in private", async () => {
     const rights = await readRightsIn(sql, "private");
     assert.deepEqual(rights.filter(({ role }) => role !== "authenticated"), []);
     assert.deepEqual(
       rights.map(({ kind, name }) => `${kind} ${name}`),
-      PRIVATE_FUNCTIONS_OF_USERS.map((signature) => `function ${signature}`),
+      [
+        ...PRIVATE_FUNCTIONS_OF_USERS.map((signature) => `function ${signature}`),
+        ...PRIVATE_TABLES_OF_USERS.map((name) => `relation ${name}`),
+      ],
     );
   });
 

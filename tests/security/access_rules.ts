@@ -584,6 +584,12 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
 };
 
 /**
+ * The tables of `private` that signed-in users read: their own rows, through a view with the same
+ * name.
+ */
+export const PRIVATE_TABLES_OF_USERS: readonly string[] = ["task_events"];
+
+/**
  * The functions of `private` that signed-in users execute: behind policies and public functions.
  */
 export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
@@ -608,6 +614,8 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "describe_row_policies(jsonb)",
   "describe_schema(jsonb)",
   "describe_types(jsonb)",
+  "event_data(uuid, text, jsonb)",
+  "events_of(bigint, text, jsonb)",
   "find_chat(text, boolean)",
   "fork_task(uuid, integer, jsonb)",
   "has_own_scope(text)",

@@ -110,7 +110,7 @@ const OF_THE_PLATFORM = [
   "comment on table tasks is 'mine'",
   "alter table mcp_grants rename to grants",
   "create or replace view public.queue_health with (security_invoker = true) as select 1 as id",
-  "create table spy partition of public.task_events default",
+  "create table spy partition of public.task_steps default",
   "drop index public.sql_confirmations_user_id_idx",
   "drop type public.trace_step",
   "create statistics spy on user_id, id from public.mcp_grants",

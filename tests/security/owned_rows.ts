@@ -275,7 +275,7 @@ async function addOperatorRows(
   await sql`insert into private.workers (id) values ('matrix-worker')`;
   await sql`
     with silent as (
-      update public.task_events set at = now() - interval '1 hour' where task_id = ${taskId}
+      update private.task_events set at = now() - interval '1 hour' where task_id = ${taskId}
     )
     update public.tasks
     set status = 'running', worker_id = 'matrix-worker',

@@ -249,7 +249,7 @@ async function partitionsOf({ sql }: McpPlatform): Promise<readonly string[]> {
   const rows = await sql<{ name: string }[]>`
     select part.relname as name
     from pg_inherits as child join pg_class as part on part.oid = child.inhrelid
-    where child.inhparent in ('public.task_steps'::regclass, 'public.task_events'::regclass)`;
+    where child.inhparent in ('public.task_steps'::regclass, 'private.task_events'::regclass)`;
   assert.ok(rows.length > 4, "partitions exist");
   return rows.map(({ name }) => name);
 }

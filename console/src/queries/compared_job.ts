@@ -97,7 +97,7 @@ function tasksBelow(id: string, tasks: readonly TraceTask[]): TraceTask[] {
   return below;
 }
 
-/** The sums of tasks that are not a whole job, in the form of `job_usage`. */
+/** The sums of tasks that are not a whole job, in the form of `job_usage`; of a running task those from before. */
 async function usageOf(
   rows: JobRows,
   taskId: string,

@@ -857,32 +857,6 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
-                },"task_events": {
-                  Row: {
-                    "at": string,"id": number,"master_task_id": string,"payload": NonNullable<Json>,"task_id": string,"type": string
-                  }
-                  ComputedFields: never
-                  Insert: {
-                    "at"?: string,"id"?: never,"master_task_id": string,"payload"?: NonNullable<Json>,"task_id": string,"type": string
-                  }
-                  Update: {
-                    "at"?: string,"id"?: never,"master_task_id"?: string,"payload"?: NonNullable<Json>,"task_id"?: string,"type"?: string
-                  }
-                  Relationships: [
-                    {
-      foreignKeyName: "task_events_task_id_fkey"
-      columns: ["task_id"]
-isOneToOne: false
-      referencedRelation: "stuck_tasks"
-      referencedColumns: ["task_id"]
-    },{
-      foreignKeyName: "task_events_task_id_fkey"
-      columns: ["task_id"]
-isOneToOne: false
-      referencedRelation: "tasks"
-      referencedColumns: ["id"]
-    }
-                  ]
                 },"task_steps": {
                   Row: {
                     "call_id": string | null,"ended_at": string | null,"epoch": number,"input": Json | null,"interruptions": number,"kind": string,"name": string | null,"output": Json | null,"seq": number,"started_at": string,"state": string,"task_id": string,"usage": Json | null
@@ -911,14 +885,14 @@ isOneToOne: false
                   ]
                 },"tasks": {
                   Row: {
-                    "agent_changes": Json | null,"agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_reason": string | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"is_kept": boolean,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"runs_exclusively": boolean,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"warnings": NonNullable<Json>,"worker_id": string | null,"yields": number
+                    "agent_changes": Json | null,"agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_reason": string | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"is_kept": boolean,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"runs_exclusively": boolean,"started_at": string | null,"status": string,"storage_paths": (string)[],"summed_usage_id": number,"traceparent": string | null,"tracestate": string | null,"updated_at": string,"warnings": NonNullable<Json>,"worker_id": string | null,"yields": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_changes"?: Json | null,"agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"runs_exclusively"?: boolean,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"yields"?: number
+                    "agent_changes"?: Json | null,"agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"runs_exclusively"?: boolean,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"summed_usage_id"?: number,"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"yields"?: number
                   }
                   Update: {
-                    "agent_changes"?: Json | null,"agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"runs_exclusively"?: boolean,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"yields"?: number
+                    "agent_changes"?: Json | null,"agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"runs_exclusively"?: boolean,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"summed_usage_id"?: number,"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"yields"?: number
                   }
                   Relationships: [
                     {
@@ -1654,6 +1628,20 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"task_events": {
+                  Row: {
+                    "at": string | null,"id": number | null,"master_task_id": string | null,"payload": Json | null,"task_id": string | null,"type": string | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                           "at"?: string | null,"id"?: number | null,"master_task_id"?: string | null,"payload"?: Json | null,"task_id"?: string | null,"type"?: string | null
+                         }
+                        Update: {
+                           "at"?: string | null,"id"?: number | null,"master_task_id"?: string | null,"payload"?: Json | null,"task_id"?: string | null,"type"?: string | null
+                         }
+                        Relationships: [
+                    
+                  ]
                 },"tool_call_costs": {
                   Row: {
                     "agent_cost_micro_usd": number | null,"agent_id": string | null,"attempt": number,"called_at": string,"cost_micro_usd": number | null,"execution_id": string,"execution_time_ms": number,"mcp_name": string,"model_call_count": number | null,"status": string,"task_id": string | null,"tool_name": string,"tool_version": string | null,"unpriced_model_call_count": number | null,"user_id": string | null
@@ -1823,12 +1811,12 @@ isOneToOne: false
       } },
 "operator_events":
 { Args: { "p_task_id": string }; Returns: {
-              "at": string,
-"id": number,
-"master_task_id": string,
-"payload": NonNullable<Json>,
-"task_id": string,
-"type": string
+              "at": string | null,
+"id": number | null,
+"master_task_id": string | null,
+"payload": Json | null,
+"task_id": string | null,
+"type": string | null
             }[]
                           SetofOptions: {
         from: "*"
@@ -1955,6 +1943,7 @@ isOneToOne: false
 "started_at": string | null,
 "status": string,
 "storage_paths": (string)[],
+"summed_usage_id": number,
 "traceparent": string | null,
 "tracestate": string | null,
 "updated_at": string,

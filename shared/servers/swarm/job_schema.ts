@@ -26,7 +26,9 @@ const taskView = taskSummary.extend({
   ),
   data_keys: z.array(z.string()).describe("Keys that read_data can read"),
   files: z.array(z.string()).describe("Paths that read_file can read"),
-  input_tokens: z.number(),
+  input_tokens: z.number().describe(
+    "Like output_tokens and cost_micro_usd without the calls since the task last began to run; job_usage has all",
+  ),
   output_tokens: z.number(),
   cost_micro_usd: z.number().nullable().describe("Millionths of a US dollar; null if unknown"),
 });

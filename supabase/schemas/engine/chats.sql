@@ -99,7 +99,7 @@ begin
       -- A fork goes on with the last message that it has taken over.
       else (select max(step) from unnest(v_steps) as step where step <= coalesce((payload #>> '{forked_from,step_seq}')::int, 0))
     end
-    from public.task_events
+    from private.task_events
     where master_task_id = p_job.id and task_id = p_job.id
       and (type = 'task.created' or type = 'task.resumed' and payload ->> 'reason' = 'continued')
   );
@@ -134,8 +134,8 @@ stable
 set search_path = ''
 as $$
   -- Every earlier event of the job is visible, because only an ended job takes a message.
-  select (id - 1)::text
-  from public.task_events
+  select '.' || (id * 64 - 1)
+  from private.task_events
   where master_task_id = p_job_id and task_id = p_job_id and type = 'task.resumed'
     and payload ->> 'reason' = 'continued' and (payload ->> 'step_seq')::int = p_step
   order by id

@@ -19,7 +19,7 @@ $$;
 comment on function private.record_data_flows(uuid, jsonb) is
   'Records the data flows of a called tool for the whole job, because the result of a subtask carries the data that it read.';
 
-create function private.start_steps(p_task public.tasks, p_steps jsonb)
+create function private.start_steps(p_task public.tasks, p_steps jsonb, p_events private.task_event[] default '{}')
 returns private.task_event[]
 language plpgsql
 set search_path = ''
@@ -28,7 +28,7 @@ declare
   v_step record;
   v_budget jsonb := p_task.budget;
   v_max_steps numeric;
-  v_events private.task_event[] := '{}'::private.task_event[];
+  v_events private.task_event[] := p_events;
 begin
   if jsonb_array_length(p_steps) = 0 then
     return v_events;
@@ -59,20 +59,21 @@ begin
     if v_step.input -> 'data_flows' <> '[]' then
       perform private.record_data_flows(p_task.master_task_id, v_step.input -> 'data_flows');
     end if;
-    if v_step.kind in ('model', 'tool', 'guardrail') then
-      v_events := array_append(v_events, row(p_task.id, p_task.master_task_id, case v_step.kind when 'model' then 'model' else 'tool' end || '.started', jsonb_build_object(
+    if v_step.kind in ('model', 'tool') then
+      v_events := private.add_step_event(v_events, p_task.id, p_task.master_task_id, v_step.kind || '.started', v_step.seq);
+    elsif v_step.kind = 'guardrail' then
+      -- A retry replaces the step, see delete_verdicts(), so the event has what it needs.
+      v_events := array_append(v_events, row(p_task.id, p_task.master_task_id, 'tool.started', jsonb_build_object(
         'step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
-        'server', v_step.input -> 'server',
-        'left_out', v_step.input -> 'left_out', 'summarizes_through', v_step.input -> 'summarizes_through',
-        'continues', v_step.input -> 'continues', 'guardrail', v_step.input -> 'stage'
+        'server', v_step.input -> 'server', 'guardrail', v_step.input -> 'stage'
       ))::private.task_event);
     end if;
   end loop;
   return v_events;
 end;
 $$;
-comment on function private.start_steps(public.tasks, jsonb) is
-  'Writes intents [{seq, kind, name, call_id, input}] and returns their events for emit_events(). Existing rows are not changed. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
+comment on function private.start_steps(public.tasks, jsonb, private.task_event[]) is
+  'Writes intents [{seq, kind, name, call_id, input}] and returns p_events with their events, for emit_events(). Existing rows are not changed. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
 
 create function private.step_ended_event(p_kind text, p_name text, p_state text)
 returns text
@@ -276,20 +277,18 @@ begin
       from private.stored_by_step(v_step.kind, v_step.output, v_step.storage_path) as stored;
     end if;
     v_type := private.step_ended_event(v_step.kind, v_step.name, v_step.state);
-    if v_type is not null then
+    if v_step.kind in ('model', 'tool') then
+      v_ended.events := private.add_step_event(v_ended.events, p_task.id, p_task.master_task_id, v_type, v_step.seq);
+    elsif v_type is not null then
       v_ended.events := array_append(v_ended.events, row(p_task.id, p_task.master_task_id, v_type, jsonb_build_object(
         'step_seq', v_step.seq,
         'name', v_step.name,
         'call_id', v_step.call_id,
-        'left_out', v_step.input -> 'left_out',
         'guardrail', case v_step.kind when 'guardrail' then v_step.input -> 'stage' end,
-        'summarizes_through', v_step.input -> 'summarizes_through',
-        'continues', v_step.input -> 'continues',
         'error_code', v_step.output -> 'error_code',
         'skill_id', v_step.output -> 'skill_id',
         'key', v_step.output -> 'key',
-        'storage_path', v_step.storage_path,
-        'files', case when v_has_files then v_step.output -> 'files' end
+        'storage_path', v_step.storage_path
       ))::private.task_event);
     end if;
   end loop;
@@ -300,7 +299,7 @@ begin
 end;
 $$;
 comment on function private.end_steps(public.tasks, jsonb) is
-  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}], and records their usage, data and files. The caller writes the events, and adds the usage to the task and its job.';
+  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}], and records their usage, data and files. The caller writes the events, and adds the usage to the job.';
 
 create function private.begin_steps(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb)
 returns table (seq int, state text, output jsonb)
@@ -379,13 +378,13 @@ declare
   v_events private.task_event[] := v_ended.events;
 begin
   if v_ended.input_tokens is not null then
-    perform private.add_usage(p_task.id, v_ended.input_tokens, v_ended.output_tokens, v_ended.cost_micro_usd);
+    perform private.add_usage(p_task.master_task_id, v_ended.input_tokens, v_ended.output_tokens, v_ended.cost_micro_usd);
   end if;
   if jsonb_array_length(p_steps) > 0 then
     perform private.record_progress(p_task, jsonb_array_length(p_next) > 0);
   end if;
   if p_task.cancel_requested_at is null then
-    v_events := v_events || private.start_steps(p_task, p_next);
+    v_events := private.start_steps(p_task, p_next, v_events);
   end if;
   perform private.debit_job(p_task.master_task_id, p_task.created_by,
     pg_column_size(p_steps) + coalesce(pg_column_size(p_next), 0) + coalesce(pg_column_size(v_events), 0));

@@ -288,9 +288,9 @@ begin
         else (select master.budget from public.tasks as master where master.id = task.master_task_id)
       end is null
       and not exists (select from public.task_steps as step where step.task_id = task.id)
-    returning task_steps.task_id, name
+    returning task_steps.task_id
   )
-  insert into public.task_events (task_id, master_task_id, type, payload)
+  insert into private.task_events (task_id, master_task_id, type, payload)
   select task.id, task.master_task_id, event.type, event.payload
   from unnest(v_tasks) with ordinality as task
   left join begun on begun.task_id = task.id
@@ -300,7 +300,7 @@ begin
         1, case when task.id = any (v_new_ids) then 'task.started' else 'task.resumed' end,
         jsonb_build_object('worker_id', p_worker_id, 'epoch', task.epoch, 'deliveries', task.deliveries)
       ),
-      (2, 'model.started', jsonb_strip_nulls(jsonb_build_object('step_seq', 1, 'name', begun.name)))
+      (2, null, '{"model.started": [1]}')
   ) as event (place, type, payload)
   where event.place = 1 or begun.task_id is not null
   order by task.ordinality, event.place;

@@ -118,7 +118,7 @@ begin
 end;
 $$;
 comment on function private.book_cut_call(uuid, jsonb) is
-  'Records the estimated usage {seq, input_tokens, output_tokens, text} of a model call whose answer is lost, also on the task and its job, and emits model.interrupted. Keeps the text that had arrived as the output of the step, until the call is repeated. The caller holds the task.';
+  'Records the estimated usage {seq, input_tokens, output_tokens, text} of a model call whose answer is lost, also on its job, and emits model.interrupted. Keeps the text that had arrived as the output of the step, until the call is repeated. The caller holds the task.';
 
 create function private.record_cut_call(p_task_id uuid, p_cut_call jsonb)
 returns void
@@ -169,7 +169,7 @@ declare
   v_chars bigint;
   -- The step may have begun under an earlier claim, whose call is already recorded.
   v_claimed_at constant timestamptz := (
-    select max(at) from public.task_events
+    select max(at) from private.task_events
     where task_id = p_task.id and type in ('task.started', 'task.resumed')
   );
 begin

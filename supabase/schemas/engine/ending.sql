@@ -195,7 +195,7 @@ begin
   ) as ended
   where parent.id = ended.parent_id;
 
-  insert into public.task_events (task_id, master_task_id, type, payload)
+  insert into private.task_events (task_id, master_task_id, type, payload)
   select event.task_id, child.master_task_id, event.type, jsonb_strip_nulls(event.payload)
   from public.tasks as child
   cross join lateral (

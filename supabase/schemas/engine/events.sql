@@ -1,8 +1,68 @@
--- The trace: one row per event, broadcast in the same transaction.
+-- The trace: what a task does, broadcast in the same transaction. A row is an event, or all that a checkpoint does
+-- with model calls and tool calls. The ids of its events are 64 times its id and their places in the row.
 
 create type private.task_event as (task_id uuid, master_task_id uuid, type text, payload jsonb);
 comment on type private.task_event is
-  'An event that is not written yet. A transaction collects its events and writes them together.';
+  'A row of task_events that is not written yet. A transaction collects its rows and writes them together.';
+
+create function private.event_count(p_type text, p_payload jsonb)
+returns int
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return case when p_type is null then jsonb_array_length(jsonb_path_query_array(p_payload, '$.*[*]')) else 1 end;
+end;
+$$;
+comment on function private.event_count(text, jsonb) is 'How many events a row of task_events has: one to 64.';
+
+create function private.add_step_event(
+  p_events private.task_event[], p_task_id uuid, p_master_task_id uuid, p_type text, p_seq int
+)
+returns private.task_event[]
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  v_last constant int := cardinality(p_events);
+  v_steps constant jsonb := p_events[v_last].payload;
+begin
+  if v_last = 0 or p_events[v_last].type is not null or private.event_count(null, v_steps) >= 64 then
+    return array_append(p_events, row(
+      p_task_id, p_master_task_id, null, jsonb_build_object(p_type, jsonb_build_array(p_seq)))::private.task_event);
+  end if;
+  p_events[v_last].payload := v_steps
+    || jsonb_build_object(p_type, coalesce(v_steps -> p_type, '[]') || to_jsonb(p_seq));
+  return p_events;
+end;
+$$;
+comment on function private.add_step_event(private.task_event[], uuid, uuid, text, int) is
+  'Adds the event of a model call or a tool call to the events of a task: to its last row, if that is of steps and has room. First what ended is added and then what begins, each in the order of the steps.';
+
+create function private.events_of(p_id bigint, p_type text, p_payload jsonb)
+returns table (id bigint, type text, payload jsonb)
+language plpgsql
+immutable
+set search_path = ''
+rows 2
+as $$
+begin
+  if p_type is not null then
+    return query select p_id * 64, p_type, p_payload;
+    return;
+  end if;
+  return query
+    select p_id * 64 + row_number() over (order by listed.type like '%.started', step.seq::int) - 1,
+      listed.type, jsonb_build_object('step_seq', step.seq)
+    from jsonb_each(p_payload) as listed (type, seqs)
+    cross join lateral jsonb_array_elements(listed.seqs) as step (seq)
+    order by 1;
+end;
+$$;
+comment on function private.events_of(bigint, text, jsonb) is
+  'The events of a row of task_events, in their order. event_data() adds what the steps have.';
 
 create function private.emit_events(p_events private.task_event[])
 returns void
@@ -15,7 +75,7 @@ begin
   if cardinality(p_events) = 0 then
     return;
   end if;
-  insert into public.task_events (task_id, master_task_id, type, payload)
+  insert into private.task_events (task_id, master_task_id, type, payload)
   select event.task_id, event.master_task_id, event.type, case
     when event.payload @? '$.* ? (@ == null)' then (
       select coalesce(jsonb_object_agg(field.key, field.value), '{}')
@@ -29,7 +89,7 @@ begin
 end;
 $$;
 comment on function private.emit_events(private.task_event[]) is
-  'Appends events to the traces of tasks in the order of the array, without the top-level fields that are null. One statement, so that one broadcast sends them all. The caller has locked the tasks.';
+  'Appends rows to the traces of tasks in the order of the array, without the top-level fields that are null. One statement, so that one broadcast sends them all. The caller has locked the tasks.';
 
 create function private.emit_event(p_task_id uuid, p_master_task_id uuid, p_type text, p_payload jsonb default '{}')
 returns void
@@ -141,9 +201,12 @@ language plpgsql
 stable
 set search_path = ''
 as $$
+declare
+  -- An event of a row of steps.
+  v_has_step_only constant boolean := p_type <> 'task.completed' and p_payload - 'step_seq' = '{}';
 begin
   if p_payload -> 'step_seq' is null
-    or p_type <> all ('{model.completed,tool.started,tool.completed,tool.failed,data.saved,task.completed}')
+    or p_type <> all ('{model.started,model.completed,tool.started,tool.completed,tool.failed,data.saved,task.completed}')
   then
     return p_payload;
   end if;
@@ -153,9 +216,18 @@ begin
     from public.task_steps as step
     cross join lateral (
       values
+        ('name', case when v_has_step_only then to_jsonb(step.name) end),
+        ('call_id', case when v_has_step_only then to_jsonb(step.call_id) end),
+        ('server', case when v_has_step_only and p_type = 'tool.started' then step.input -> 'server' end),
+        ('left_out', case when v_has_step_only then step.input -> 'left_out' end),
+        ('summarizes_through', case when v_has_step_only then step.input -> 'summarizes_through' end),
+        ('continues', case when v_has_step_only then step.input -> 'continues' end),
+        ('error_code', case when v_has_step_only and p_type not like '%.started' then step.output -> 'error_code' end),
+        ('files', case when v_has_step_only and p_type not like '%.started' then step.output -> 'files' end),
+        ('storage_path', case when v_has_step_only and p_type not like '%.started' then step.output -> 'storage_path' end),
         ('arguments', case when p_type = 'tool.started' then step.input -> 'arguments' end),
         (case p_type when 'task.completed' then 'output' else 'text' end,
-          case when p_type <> 'tool.started' then step.output -> 'text' end),
+          case when p_type not like '%.started' then step.output -> 'text' end),
         ('reasoning', case when p_type = 'model.completed' then step.output -> 'reasoning' end),
         ('tool_calls', case when p_type = 'model.completed' then step.output -> 'tool_calls' end),
         ('finish_reason', case when p_type = 'model.completed' and step.output ->> 'finish_reason' = any ('{length,refused}')
@@ -165,12 +237,31 @@ begin
         ('usage', case when p_type = 'model.completed' then step.usage end)
     ) as field (key, value)
     where step.task_id = p_task_id and step.seq = (p_payload ->> 'step_seq')::int
+      -- A message may have taken the place of a call that never ended.
+      and (not v_has_step_only or step.kind = split_part(p_type, '.', 1))
       and field.value <> 'null'
   ), p_payload);
 end;
 $$;
 comment on function private.event_data(uuid, text, jsonb) is
-  'The data of an event: the payload of its row, and what only the step has, such as the text of an answer, the arguments of a call or the output of a task that is its last answer.';
+  'The data of an event: its payload, and what only the step has, such as the name of a call, its arguments, the text of an answer or the output of a task that is its last answer.';
+
+create view public.task_events with (security_invoker = true) as
+  select event.id, stored.task_id, stored.master_task_id, event.type,
+    private.event_data(stored.task_id, event.type, event.payload) as payload, stored.at
+  from (
+    -- For a job, the first part is read by the primary key and the second by task_events_subtasks_idx.
+    select * from private.task_events where task_id = master_task_id
+    union all
+    select * from private.task_events where task_id <> master_task_id
+  ) as stored
+  cross join lateral private.events_of(stored.id, stored.type, stored.payload) as event;
+revoke all on public.task_events from anon, authenticated, service_role;
+comment on view public.task_events is
+  'The events of tasks. Filter by task_id or master_task_id. Each is broadcast to the channel of its task and the channel of its job. Users see those of their own tasks, the service all.';
+grant select on public.task_events to authenticated, service_role;
+grant execute on function private.events_of(bigint, text, jsonb), private.event_data(uuid, text, jsonb)
+  to authenticated, service_role;
 
 create function private.output_of_event(p_task_id uuid, p_output jsonb)
 returns jsonb
@@ -260,11 +351,12 @@ begin
       array_agg(event.message order by event.id, channel.place)
     into v_topics, v_types, v_payloads
     from (
-      select candidate.id, candidate.task_id, candidate.master_task_id, candidate.type, private.event_message(
-        candidate.id, candidate.task_id, candidate.master_task_id, candidate.at,
-        private.event_data(candidate.task_id, candidate.type, candidate.payload)
+      select candidate.id, stored.task_id, stored.master_task_id, candidate.type, private.event_message(
+        candidate.id, stored.task_id, stored.master_task_id, stored.at,
+        private.event_data(stored.task_id, candidate.type, candidate.payload)
       ) as message
-      from written as candidate
+      from written as stored
+      cross join lateral private.events_of(stored.id, stored.type, stored.payload) as candidate
       offset 0
     ) as event
     cross join lateral (
@@ -278,7 +370,7 @@ begin
     array_agg(event.master_task_id order by event.id),
     array_agg(event.type order by event.id),
     array_agg(
-      private.event_message(event.id, event.task_id, event.master_task_id, event.at, event.payload) order by event.id
+      private.event_message(event.id * 64, event.task_id, event.master_task_id, event.at, event.payload) order by event.id
     )
   into v_task_ids, v_master_task_ids, v_types, v_payloads
   from written as event
@@ -293,7 +385,7 @@ $$;
 comment on function private.broadcast_task_events() is
   'Statement trigger: broadcasts the new events to the channels of their tasks, their jobs and the jobs'' owners that are joined. Definer, because clients may not write to realtime.messages.';
 
-create trigger task_events_broadcast after insert on public.task_events
+create trigger task_events_broadcast after insert on private.task_events
   referencing new table as written
   for each statement execute function private.broadcast_task_events();
 

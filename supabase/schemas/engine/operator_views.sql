@@ -52,7 +52,7 @@ create view public.stuck_tasks with (security_invoker = true) as
     -- Use the last event, because a heartbeat also updates the task; claims and steps emit events.
     left join lateral (
       select coalesce(
-        (select event.at from public.task_events as event where event.task_id = task.id order by event.id desc limit 1),
+        (select event.at from private.task_events as event where event.task_id = task.id order by event.id desc limit 1),
         task.started_at
       ) as at
       where task.status = 'running'
@@ -135,10 +135,19 @@ create view public.job_usage with (security_invoker = true) as
     task.master_task_id,
     task.created_by,
     count(*) as task_count,
-    sum(task.input_tokens)::bigint as input_tokens,
-    sum(task.output_tokens)::bigint as output_tokens,
-    sum(task.cost_micro_usd)::bigint as cost_micro_usd
+    sum(task.input_tokens + coalesce(added.input_tokens, 0))::bigint as input_tokens,
+    sum(task.output_tokens + coalesce(added.output_tokens, 0))::bigint as output_tokens,
+    -- Per task, so that neither part hides the other when it is null.
+    sum(coalesce(task.cost_micro_usd + added.cost_micro_usd, task.cost_micro_usd, added.cost_micro_usd))::bigint
+      as cost_micro_usd
   from public.tasks as task
+  -- Not job_totals, which users may not read.
+  left join lateral (
+    select sum(used.input_tokens) as input_tokens, sum(used.output_tokens) as output_tokens,
+      sum(used.cost_micro_usd) as cost_micro_usd
+    from public.usage_events as used
+    where task.status = 'running' and used.task_id = task.id and used.id > task.summed_usage_id
+  ) as added on true
   group by task.master_task_id, task.created_by;
 revoke all on public.job_usage from anon, authenticated, service_role;
 comment on view public.job_usage is

@@ -1,7 +1,8 @@
 -- Reading the events of a job page by page without losing one.
 --
 -- Ids are assigned when an event is written, but become visible when its transaction commits. Subtasks commit in
--- any order, so an event may become visible after one with a higher id. Two rules make reading safe:
+-- any order, so an event may become visible after one with a higher id. The events of a row of task_events, whose ids
+-- begin with 64 times the id of the row, are written and become visible together. Two rules make reading safe:
 --
 -- 1. An event is written only while its transaction holds the lock of the task's row, so the events of one task
 --    become visible in the order of their ids. A cursor with the last id of each task loses nothing.
@@ -9,10 +10,11 @@
 --    id of its own after it has seen event n, every transaction that took an id up to n has a lower one. Once all
 --    transactions below the reader's have ended, no event up to n can appear anymore.
 --
--- A cursor is therefore "base", or "base.settling.transaction.last.last…": all events up to base were returned;
+-- A cursor is therefore ".base", or ".base.settling.transaction.last.last…": all events up to base were returned;
 -- those up to settling will have become visible when all transactions below transaction have ended, and base
 -- moves there; last is the last returned id of each task that has events above base. Every number but the
--- first and transaction is the difference to base or to the last before it.
+-- first and transaction is the difference to base or to the last before it. A cursor without the first point has ids
+-- of rows that were one event each.
 
 create type private.event_cursor as (base bigint, settling bigint, transaction xid8, last_ids bigint[]);
 comment on type private.event_cursor is 'What a reader of events has read. See public.read_events().';
@@ -35,8 +37,16 @@ begin
     v_max_characters := c_number_characters * (
       3 + (select count(*)::int from public.tasks where master_task_id = p_task.master_task_id));
   end if;
-  if length(p_cursor) <= v_max_characters and p_cursor ~ '^\d{1,18}(\.\d{1,18})*$' then
-    v_parts := string_to_array(p_cursor, '.')::bigint[];
+  if length(p_cursor) <= v_max_characters and p_cursor ~ '^\.?\d{1,18}(\.\d{1,18})*$' then
+    v_parts := string_to_array(ltrim(p_cursor, '.'), '.')::bigint[];
+    if p_cursor not like '.%' then
+      v_parts := array(
+        -- No row has such a large id; more would not be a bigint.
+        select case place when 3 then part else least(part, 10000000000000000) * 64 end
+        from unnest(v_parts) with ordinality as written (part, place)
+        order by place
+      );
+    end if;
   elsif coalesce(p_cursor, '') = '' then
     v_parts := array[0];
   end if;
@@ -64,9 +74,9 @@ set search_path = ''
 as $$
 begin
   if cardinality(p_cursor.last_ids) = 0 then
-    return p_cursor.base;
+    return '.' || p_cursor.base;
   end if;
-  return format('%s.%s.%s.', p_cursor.base, coalesce(p_cursor.settling - p_cursor.base, 0), coalesce(p_cursor.transaction, '0')) || (
+  return format('.%s.%s.%s.', p_cursor.base, coalesce(p_cursor.settling - p_cursor.base, 0), coalesce(p_cursor.transaction, '0')) || (
     select string_agg((last.id - last.before)::text, '.' order by last.id)
     from (
       select id, lag(id, 1, p_cursor.base) over (order by id) as before from unnest(p_cursor.last_ids) as id
@@ -117,10 +127,11 @@ declare
   v_cursor private.event_cursor := private.parse_event_cursor(p_cursor, p_task);
   -- The last returned id of each task. Looking it up for each event is faster than a join, which would sort.
   v_last constant jsonb := (
-    select coalesce(jsonb_object_agg(event.task_id, event.id order by event.id), '{}')
-    from public.task_events as event
-    where (event.task_id = p_task.id or event.master_task_id = p_task.id and event.task_id <> event.master_task_id)
-      and event.id = any (v_cursor.last_ids)
+    select coalesce(jsonb_object_agg(stored.task_id, last.id order by last.id), '{}')
+    from private.task_events as stored
+    join unnest(v_cursor.last_ids) as last (id) on last.id / 64 = stored.id
+    where (stored.task_id = p_task.id or stored.master_task_id = p_task.id and stored.task_id <> stored.master_task_id)
+      and stored.id = any (array(select id / 64 from unnest(v_cursor.last_ids) as id))
   );
   v_events jsonb;
   v_has_more boolean;
@@ -133,16 +144,28 @@ begin
       sum(least(octet_length(event.payload::text), p_max_data_bytes)) over (order by event.id) as bytes,
       row_number() over (order by event.id) as place
     from (
-      select candidate.id, candidate.task_id, candidate.type, candidate.at,
-        private.event_data(candidate.task_id, candidate.type, candidate.payload) as payload
+      select candidate.id, stored.task_id, candidate.type, stored.at,
+        private.event_data(stored.task_id, candidate.type, candidate.payload) as payload
       from (
-        select own.* from public.task_events as own
-        where own.task_id = p_task.id and own.id > v_cursor.base
-        union all
-        select subtask.* from public.task_events as subtask
-        where subtask.master_task_id = p_task.id and subtask.task_id <> subtask.master_task_id and subtask.id > v_cursor.base
-      ) as candidate
-      where candidate.id > coalesce((v_last ->> candidate.task_id::text)::bigint, 0)
+        select part.*, read.until
+        from (
+          select own.* from private.task_events as own
+          where own.task_id = p_task.id and own.id >= v_cursor.base / 64
+          union all
+          select subtask.* from private.task_events as subtask
+          where subtask.master_task_id = p_task.id and subtask.task_id <> subtask.master_task_id
+            and subtask.id >= v_cursor.base / 64
+        ) as part
+        cross join lateral (
+          select greatest(v_cursor.base, (v_last ->> part.task_id::text)::bigint) as until
+        ) as read
+        -- Each of them has an event of the page, so that one more than the page has is enough.
+        where part.id * 64 + private.event_count(part.type, part.payload) - 1 > read.until
+        order by part.id
+        limit p_limit + 1
+      ) as stored
+      cross join lateral private.events_of(stored.id, stored.type, stored.payload) as candidate
+      where candidate.id > stored.until
       order by candidate.id
       limit p_limit + 1
     ) as event

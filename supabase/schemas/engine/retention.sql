@@ -184,7 +184,7 @@ begin
   lock table public.tasks in access exclusive mode;
   -- Readers may lock in another order. This transaction gives up before their deadlock_timeout.
   perform set_config('lock_timeout', '500ms', true);
-  execute format('alter table public.%I detach partition %s', p_table, p_partition);
+  execute format('alter table %s detach partition %s', private.partitioned_table(p_table), p_partition);
   -- Into the default partition itself, because triggers of the table would send its events again.
   execute format('insert into private.%I overriding system value select * %s', p_table || '_other', v_rows)
   using p_task_ids, p_since;
@@ -242,10 +242,10 @@ declare
 begin
   -- Most events are dropped with their partition. This deletes those in the default partition, and in a partition
   -- with too many events that stay.
-  delete from public.task_events as event
+  delete from private.task_events as event
   using (
     select task_id, id
-    from public.task_events
+    from private.task_events
     where at < v_before
       and (
         task_id < private.first_id_of(v_week at time zone 'utc')

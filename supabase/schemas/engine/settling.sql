@@ -99,13 +99,10 @@ begin
         lease_expires_at = null,
         worker_id = null,
         logs = task.logs || v_log_line,
-        -- What add_usage() and record_progress() do, so that the row is written once.
+        -- What record_progress() does, so that the row is written once.
         deliveries = case when last is null then task.deliveries else 1 end,
         yields = case when last is null then task.yields else 0 end,
-        runs_exclusively = last is null and task.runs_exclusively,
-        input_tokens = task.input_tokens + coalesce(last.input_tokens, 0),
-        output_tokens = task.output_tokens + coalesce(last.output_tokens, 0),
-        cost_micro_usd = coalesce(task.cost_micro_usd + last.cost_micro_usd, task.cost_micro_usd, last.cost_micro_usd)
+        runs_exclusively = last is null and task.runs_exclusively
     from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb)
     left join unnest(v_last) as last on last.task_id = finish.id
     where task.id = any (v_ids) and finish.id = task.id and finish.held_epoch = task.epoch
@@ -120,7 +117,7 @@ begin
     where total.master_task_id = last.master_task_id and last.input_tokens is not null
   ),
   emitted as (
-    insert into public.task_events (task_id, master_task_id, type, payload)
+    insert into private.task_events (task_id, master_task_id, type, payload)
     select ended.id, ended.master_task_id, 'task.completed',
       case when ended.output = 'null' then '{}' else private.output_of_event(ended.id, ended.output) end
         || case when ended.warnings = '[]' then '{}' else jsonb_build_object('warnings', ended.warnings) end

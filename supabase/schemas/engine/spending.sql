@@ -181,7 +181,8 @@ begin
     v_used.input_tokens, v_used.cached_input_tokens, v_used.cache_write_input_tokens,
     v_used.output_tokens, v_used.web_search_calls, v_used.code_execution_calls, v_used.cost_micro_usd,
     coalesce(v_used.is_estimate, false)
-  );
+  )
+  returning id into v_used.id;
   -- Not by a trigger, which takes twice as long.
   perform private.debit_model_call(v_used.user_id);
   if p_usage ->> 'reservation_id' is not null then
@@ -193,33 +194,47 @@ begin
 end;
 $$;
 comment on function private.insert_usage(jsonb) is
-  'Does what record_usage() does, except that the caller adds the call to its task and job in the same transaction. Returns the call with its price.';
+  'Does what record_usage() does, except that the caller holds the task and adds the call to its job in the same transaction. Returns the call with its price.';
 
 create function private.add_usage(
-  p_task_id uuid, p_input_tokens bigint, p_output_tokens bigint, p_cost_micro_usd bigint
+  p_master_task_id uuid, p_input_tokens bigint, p_output_tokens bigint, p_cost_micro_usd bigint
 )
 returns void
 language plpgsql
 set search_path = ''
 as $$
-declare
-  v_master_task_id uuid;
 begin
-  update public.tasks
-  set input_tokens = input_tokens + p_input_tokens,
-      output_tokens = output_tokens + p_output_tokens,
-      cost_micro_usd = coalesce(cost_micro_usd + p_cost_micro_usd, cost_micro_usd, p_cost_micro_usd)
-  where id = p_task_id
-  returning master_task_id into v_master_task_id;
   update private.job_totals
   set input_tokens = input_tokens + p_input_tokens,
       output_tokens = output_tokens + p_output_tokens,
       cost_micro_usd = coalesce(cost_micro_usd + p_cost_micro_usd, cost_micro_usd, p_cost_micro_usd)
-  where master_task_id = v_master_task_id;
+  where master_task_id = p_master_task_id;
 end;
 $$;
 comment on function private.add_usage(uuid, bigint, bigint, bigint) is
-  'Adds model calls to a task and its job. p_cost_micro_usd: null when none of them has a price.';
+  'Adds model calls of a running task to the totals of its job. p_cost_micro_usd: null when none of them has a price.';
+
+create function private.sum_task_usage()
+returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  select new.input_tokens + coalesce(sum(used.input_tokens), 0), new.output_tokens + coalesce(sum(used.output_tokens), 0),
+    coalesce(new.cost_micro_usd + sum(used.cost_micro_usd), new.cost_micro_usd, sum(used.cost_micro_usd)),
+    coalesce(max(used.id), new.summed_usage_id)
+  into new.input_tokens, new.output_tokens, new.cost_micro_usd, new.summed_usage_id
+  from public.usage_events as used
+  -- Not all of them: retention deletes those of a task that lives long.
+  where used.task_id = new.id and used.id > new.summed_usage_id;
+  return new;
+end;
+$$;
+comment on function private.sum_task_usage() is
+  'Row trigger: adds the model calls of a task to it when it stops running, because its row is written then. Each call would write it once more.';
+create trigger tasks_sum_usage before update of status on public.tasks
+  for each row when (old.status = 'running' and new.status <> 'running')
+  execute function private.sum_task_usage();
 
 create function private.record_usage(p_usage jsonb)
 returns void
@@ -227,12 +242,25 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_used constant public.usage_events := private.insert_usage(p_usage);
+  v_task public.tasks;
+  v_used public.usage_events;
 begin
-  if v_used.task_id is not null then
-    perform private.add_usage(v_used.task_id, v_used.input_tokens, v_used.output_tokens, v_used.cost_micro_usd);
+  -- Before the call has an id: under this lock the calls of a task become visible in the order of their ids, so
+  -- that the last one that is summed names them all.
+  select * into v_task from public.tasks where id = (p_usage ->> 'task_id')::uuid for no key update;
+  v_used := private.insert_usage(p_usage);
+  if v_task.id is null then
+    return;
   end if;
+  perform private.add_usage(v_task.master_task_id, v_used.input_tokens, v_used.output_tokens, v_used.cost_micro_usd);
+  -- The trigger tasks_sum_usage adds it to a task that runs.
+  update public.tasks
+  set input_tokens = input_tokens + v_used.input_tokens,
+      output_tokens = output_tokens + v_used.output_tokens,
+      cost_micro_usd = coalesce(cost_micro_usd + v_used.cost_micro_usd, cost_micro_usd, v_used.cost_micro_usd),
+      summed_usage_id = v_used.id
+  where id = v_task.id and status <> 'running';
 end;
 $$;
 comment on function private.record_usage(jsonb) is
-  'Records a model call at the price that is valid now. p_usage has columns of usage_events by name, and the reservation_id of resolve_provider_secret() if there is one. A call inside a task is also added to the task and its job.';
+  'Records a model call at the price that is valid now. p_usage has columns of usage_events by name, and the reservation_id of resolve_provider_secret() if there is one. A call inside a task is also added to its job, and to the task when it does not run.';

@@ -12,12 +12,12 @@ declare
   v_other_at timestamptz;
 begin
   select max(claim.at), min(greatest(task.run_after, (
-    select max(before.at) from public.task_events as before where before.task_id = claim.task_id and before.id < claim.id
+    select max(before.at) from private.task_events as before where before.task_id = claim.task_id and before.id < claim.id
   )))
   into v_claimed_at, v_ready_at
   from (
     select distinct on (event.task_id) event.task_id, event.id, event.at
-    from public.task_events as event
+    from private.task_events as event
     where event.task_id = any (p_task_ids) and event.type in ('task.started', 'task.resumed')
     order by event.task_id, event.id desc
   ) as claim
@@ -26,7 +26,7 @@ begin
   -- After a long backlog, an earlier claim of another task hardly matters.
   v_ready_at := greatest(v_ready_at, v_claimed_at - interval '5 minutes');
   select max(event.at) into v_other_at
-  from public.task_events as event
+  from private.task_events as event
   where event.at > v_ready_at and event.at < v_claimed_at
     and event.type in ('task.started', 'task.resumed')
     and event.task_id <> all (p_task_ids);

@@ -135,7 +135,7 @@ begin
     coalesce((p_options ->> 'max_attempts')::int, p_parent.max_attempts), p_parent.depth + 1,
     array[private.log_line('created for agent ' || p_agent_slug)]
   );
-  insert into public.task_events (task_id, master_task_id, type, payload)
+  insert into private.task_events (task_id, master_task_id, type, payload)
   values
     (
       v_id, p_parent.master_task_id, 'task.created',

@@ -62,6 +62,7 @@ create table public.tasks (
   input_tokens bigint not null default 0,
   output_tokens bigint not null default 0,
   cost_micro_usd bigint,
+  summed_usage_id bigint not null default 0,
 
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -138,7 +139,9 @@ comment on column public.tasks.yields is 'How often workers returned the task si
 comment on column public.tasks.runs_exclusively is 'True after a model call was cut off twice because its worker ended. The next worker that runs the task runs nothing else until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often the current step waited for a provider''s rate limit. The first 100 waits do not count as attempts.';
 comment on column public.tasks.cancel_reason is 'Why an operator cancelled the job; null when nobody or its owner did.';
-comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null until the task calls a model that has a price.';
+comment on column public.tasks.input_tokens is 'As output_tokens and cost_micro_usd: of the model calls up to summed_usage_id. They are added when the task stops running; job_usage has the sums of its job at any time.';
+comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null when no model with a price was called.';
+comment on column public.tasks.summed_usage_id is 'The last row of usage_events that the sums contain. While the task does not run, they contain all of them.';
 
 create function private.check_task_values()
 returns trigger
@@ -248,12 +251,12 @@ comment on table private.hidden_step_outputs is
   'Full results of steps whose owner may read only a part of them, such as the text of a skill. Only workers read this table.';
 alter table private.hidden_step_outputs enable row level security;
 
-create table public.task_events (
+create table private.task_events (
   id bigint generated always as identity,
   task_id uuid not null references public.tasks (id) on delete cascade,
   -- No foreign key: the reference of task_id already deletes the event with its job.
   master_task_id uuid not null,
-  type text not null check (type = any ('{
+  type text check (type = any ('{
     task.created,task.started,task.parked,task.resumed,task.retried,
     task.completed,task.failed,task.cancelled,
     model.started,model.interrupted,model.completed,
@@ -266,31 +269,32 @@ create table public.task_events (
   at timestamptz not null default clock_timestamp(),
   primary key (task_id, id)
 ) partition by range (task_id);
-revoke all on public.task_events from anon, authenticated, service_role;
-revoke all on sequence public.task_events_id_seq from anon, authenticated, service_role;
--- Without the id, the entries of a job share one copy of its id. read_events() needs the order of ids, for which the
--- primary key has the master task's own events.
-create index task_events_master_task_id_idx on public.task_events (master_task_id);
-create index task_events_subtasks_idx on public.task_events (master_task_id, id) where task_id <> master_task_id;
+revoke all on private.task_events from anon, authenticated, service_role;
+revoke all on sequence private.task_events_id_seq from anon, authenticated, service_role;
+-- Only for subtasks: the primary key has the master task's own events. A reader of a job asks for both; see the view
+-- task_events.
+create index task_events_subtasks_idx on private.task_events (master_task_id, id) where task_id <> master_task_id;
 -- For retention. A BRIN index covers many pages with one entry. The first range of a table is summarized from the
 -- start, so each row in it writes WAL: a short range ends that soon.
-create index task_events_at_idx on public.task_events using brin (at) with (pages_per_range = 8);
-create table private.task_events_other partition of public.task_events default;
+create index task_events_at_idx on private.task_events using brin (at) with (pages_per_range = 8);
+create table private.task_events_other partition of private.task_events default;
 comment on table private.task_events_other is
-  'Default partition of public.task_events: rows of tasks whose partition did not exist yet.';
+  'Default partition of private.task_events: rows of tasks whose partition did not exist yet.';
 alter table private.task_events_other enable row level security;
 select private.make_partitions();
-comment on table public.task_events is 'Append-only trace. Each row is broadcast to the channel of its task and the channel of its job.';
+comment on table private.task_events is 'Append-only trace, as it is stored. Users read it as the view public.task_events.';
+comment on column private.task_events.id is 'The events of the row have the ids from 64 times this id on; see events_of().';
+comment on column private.task_events.type is 'Null for what a checkpoint does with model calls and tool calls: payload then has the numbers of the steps by the type of their events, such as {"model.completed": [3], "tool.started": [4, 5]}, and the steps have all else.';
 
-alter table public.task_events enable row level security;
-create policy "owners read the events of their tasks" on public.task_events
+alter table private.task_events enable row level security;
+create policy "owners read the events of their tasks" on private.task_events
   for select to authenticated using (exists (
     -- "offset 0" as for task_steps.
     select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid()) offset 0
   ));
-comment on policy "owners read the events of their tasks" on public.task_events is
+comment on policy "owners read the events of their tasks" on private.task_events is
   'Clients that join late read the events that were broadcast before.';
-grant select on public.task_events to authenticated, service_role;
+grant select on private.task_events to authenticated, service_role;
 
 create table public.human_reviews (
   id uuid primary key default private.new_id(),

@@ -83,11 +83,11 @@ begin
       'task_id', event.task_id,
       'master_task_id', event.master_task_id,
       'agent', task.agent_slug,
-      'seq', event.id,
+      'seq', event.id * 64,
       'event', case
         when octet_length(event.data::text) <= v_max_payload_bytes then event.data
         else jsonb_build_object(
-          'reference', jsonb_build_object('table', 'task_events', 'id', event.id),
+          'reference', jsonb_build_object('table', 'task_events', 'id', event.id * 64),
           'bytes', octet_length(event.data::text))
       end
     )
@@ -116,7 +116,7 @@ end;
 $$;
 comment on function private.queue_webhook_messages() is
   'Statement trigger of task_events: writes one row for each webhook that receives the event, in the transaction of the event. One read is enough when there are no webhooks. Never raises, because a webhook must not block a task. Definer: the role that writes events may not read webhooks.';
-create trigger task_events_webhooks after insert on public.task_events
+create trigger task_events_webhooks after insert on private.task_events
   referencing new table as written
   for each statement execute function private.queue_webhook_messages();
 

@@ -200,7 +200,7 @@ as $$
   cross join jsonb_to_recordset(p_servers) as absent (server text, code text, message text)
   -- Report once per task, not at each claim.
   where not exists (
-    select from public.task_events as event
+    select from private.task_events as event
     where event.task_id = task.id
       and event.type = 'tool.failed'
       and not event.payload ? 'step_seq'

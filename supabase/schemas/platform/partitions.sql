@@ -1,6 +1,18 @@
 -- Append-only tables are partitioned by the creation time of the task, which is part of its id: a lookup
 -- by task_id reads one partition, and retention drops whole partitions.
 
+create function private.partitioned_table(p_name text)
+returns regclass
+language sql
+stable
+set search_path = ''
+as $$
+  select child.inhparent::regclass
+  from pg_catalog.pg_inherits as child
+  where child.inhrelid = format('private.%I', p_name || '_other')::regclass;
+$$;
+comment on function private.partitioned_table(text) is 'The table with partitions of this name, whose schema is public or private.';
+
 create function private.make_partition(p_table text, p_unit text, p_at timestamptz)
 returns boolean
 language plpgsql
@@ -27,15 +39,15 @@ begin
     return false;
   end if;
   execute format(
-    'create table private.%I partition of public.%I for values from (%L) to (%L) '
+    'create table private.%I partition of %s for values from (%L) to (%L) '
     'with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05, '
     'autovacuum_analyze_scale_factor = 0.05)',
-    v_name, p_table, v_first_id, v_next_id
+    v_name, private.partitioned_table(p_table), v_first_id, v_next_id
   );
   execute format('alter table private.%I enable row level security', v_name);
   execute format('revoke all on private.%I from anon, authenticated, service_role', v_name);
   execute format('comment on table private.%I is %L', v_name,
-    format('Rows of public.%s for tasks created in the %s from %s, UTC.', p_table, p_unit, v_from::date));
+    format('Rows of %s for tasks created in the %s from %s, UTC.', private.partitioned_table(p_table), p_unit, v_from::date));
   return true;
 end;
 $$;
@@ -82,7 +94,7 @@ begin
         substring(printed.text from $re$FROM \('([^']+)'\)$re$)::uuid as first_id,
         substring(printed.text from $re$TO \('([^']+)'\)$re$)::uuid as next_id
     ) as bound
-    where child.inhparent = format('public.%I', p_table)::regclass
+    where child.inhparent = private.partitioned_table(p_table)
       and bound.next_id <= private.first_id_of(p_before)
     order by bound.next_id;
 end;

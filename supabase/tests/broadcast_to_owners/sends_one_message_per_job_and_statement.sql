@@ -7,7 +7,7 @@ create temp table job on commit drop as select tests.create_task() as id from ge
 select private.expect_receiver('supaswarm:master:' || id) from job;
 delete from realtime.messages where true;
 
-insert into public.task_events (task_id, master_task_id, type, payload)
+insert into private.task_events (task_id, master_task_id, type, payload)
 select id, id, type, '{}' from job, unnest(array['task.started', 'task.retried', 'task.resumed']) as type;
 select results_eq(
   $$select payload ->> 'task_id', payload #>> '{data,status}' from realtime.messages where topic like 'supaswarm:user:%' order by 1$$,
@@ -18,7 +18,7 @@ select is(
   (select count(*) from realtime.messages where topic like 'supaswarm:master:%'), 6::bigint,
   'the channels of the jobs receive every change'
 );
-insert into public.task_events (task_id, master_task_id, type) select id, id, 'tool.started' from job;
+insert into private.task_events (task_id, master_task_id, type) select id, id, 'tool.started' from job;
 select is(
   (select count(*) from realtime.messages where topic like 'supaswarm:user:%'), 2::bigint,
   'a change without a new status is not sent'

@@ -6,7 +6,7 @@ create temp table made on commit drop as select tests.create_task() as id;
 create function pg_temp.die() returns void language sql as $$
   select count(*) from private.claim_tasks('dead', 1, 30);
   update public.task_steps set started_at = clock_timestamp() - interval '50 seconds';
-  update public.task_events set at = clock_timestamp() - interval '50 seconds';
+  update private.task_events set at = clock_timestamp() - interval '50 seconds';
   update public.tasks set lease_expires_at = clock_timestamp() - interval '10 seconds';
 $$;
 select pg_temp.die();

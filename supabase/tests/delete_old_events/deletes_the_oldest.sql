@@ -3,8 +3,8 @@ set local search_path = public, extensions;
 select plan(4);
 
 select tests.create_task() from generate_series(1, 3);
-update public.task_events set at = now() - interval '31 days'
-where id in (select id from public.task_events order by id limit 2);
+update private.task_events set at = now() - interval '31 days'
+where id in (select id from private.task_events order by id limit 2);
 
 insert into private.settings (key, value) values ('keep_events_days', '99999');
 select is(private.delete_old_events(10), 0, 'a long setting keeps everything');

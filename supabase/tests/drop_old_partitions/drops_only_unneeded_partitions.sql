@@ -14,7 +14,7 @@ begin
     case when p_status = 'failed' then '{}'::jsonb end, p_finished_at
   from public.tasks where id = v_id;
   perform private.make_partition('task_events', 'week', p_at), private.make_partition('task_steps', 'month', p_at);
-  insert into public.task_events (task_id, master_task_id, type, at) values (v_old_id, v_old_id, 'task.created', p_at);
+  insert into private.task_events (task_id, master_task_id, type, at) values (v_old_id, v_old_id, 'task.created', p_at);
   insert into public.task_steps (task_id, seq, kind, state, epoch) values (v_old_id, 1, 'model', 'started', 1);
   perform private.cancel_task(v_id);
   return v_old_id;
@@ -26,7 +26,7 @@ create temp table made on commit drop as
   union all select 'third', tests.old_task('2024-03-13T00:00:00Z', 'needs_human_review', null);
 create view tests.old_partition as
   select child.inhrelid::regclass::text as name from pg_inherits as child
-  where inhparent in ('public.task_events'::regclass, 'public.task_steps'::regclass)
+  where inhparent in ('private.task_events'::regclass, 'public.task_steps'::regclass)
     and child.inhrelid::regclass::text ~ '_2024';
 
 create function pg_temp.drop_all() returns int language plpgsql as $$
@@ -44,7 +44,7 @@ insert into private.settings (key, value) values ('keep_events_days', '36500'), 
 select is(pg_temp.drop_all(), 0, 'long settings keep everything');
 update private.settings set value = '30' where key = 'keep_events_days';
 -- Its task still runs and had a recent event.
-insert into public.task_events (task_id, master_task_id, type) select id, id, 'review.requested' from made where name = 'third';
+insert into private.task_events (task_id, master_task_id, type) select id, id, 'review.requested' from made where name = 'third';
 select is(pg_temp.drop_all(), 3, 'the weeks whose tasks are old are dropped');
 select is_empty($$select name from tests.old_partition where name ~ 'events'$$, 'they are gone');
 select results_eq(

@@ -21,7 +21,7 @@ select id, master_id, master_id, 'a', '{}', 'needs_human_review' from child;
 insert into public.human_reviews (task_id, seq, question) select id, 1, 'Go on?' from child;
 insert into made select 'child', id from child;
 insert into public.task_steps (task_id, seq, kind, state, epoch) select id, 1, 'model', 'started', 1 from made;
-insert into public.task_events (task_id, master_task_id, type, at)
+insert into private.task_events (task_id, master_task_id, type, at)
 select id, master_task_id, 'task.created', '2024-01-10T00:00:00Z' from public.tasks;
 create function pg_temp.names_in(p_table text) returns text[] language plpgsql as $$
 declare
@@ -38,7 +38,7 @@ create temp table sent_before on commit drop as select id from realtime.messages
 
 select is(private.drop_old_partitions(), 1, 'a partition is dropped');
 select is(private.drop_old_partitions(), 1, 'then the other, in a transaction of its own');
-select is(pg_temp.names_in('public.task_events'), '{asking,child,kept}', 'the events of kept and waiting jobs stay');
+select is(pg_temp.names_in('private.task_events'), '{asking,child,kept}', 'the events of kept and waiting jobs stay');
 select is(pg_temp.names_in('private.task_events_other'), '{asking,child,kept}', 'in the default partition');
 select set_eq('select * from public.task_events', 'select * from event_before', 'unchanged');
 select is(pg_temp.names_in('public.task_steps'), '{asking,child,kept}', 'so do their steps');

@@ -15,7 +15,7 @@ select private.finish_tasks((
 ));
 
 select results_eq(
-  $$select payload from public.task_events join made on made.id = task_id where type = 'task.completed' order by n$$,
+  $$select payload from private.task_events join made on made.id = task_id where type = 'task.completed' order by n$$,
   $$values ('{"step_seq": 2}'::jsonb), ('{"output": "First"}')$$,
   'the event names the step whose text the output is, and has any other output'
 );
@@ -46,7 +46,7 @@ select results_eq(
 );
 select is((select status from public.tasks join made using (id) where n = 1), 'completed', 'the continued task has ended');
 select is(
-  (select count(*)::int from public.task_events join made on made.id = task_id where type = 'task.completed' and payload ? 'output'), 1,
+  (select count(*)::int from private.task_events join made on made.id = task_id where type = 'task.completed' and payload ? 'output'), 1,
   'the answer of the continued task is stored once'
 );
 

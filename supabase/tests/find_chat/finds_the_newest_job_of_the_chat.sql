@@ -40,7 +40,7 @@ select is(
   'an answer whose events the job does not have comes with its text, here none'
 );
 select tests.act_as_nobody();
-delete from public.task_events where task_id = (select id from made);
+delete from private.task_events where task_id = (select id from made);
 update public.tasks set metadata = '{}' where id = (select id from fork);
 select tests.act_as_user('owner');
 select is(

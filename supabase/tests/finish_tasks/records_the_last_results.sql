@@ -55,7 +55,7 @@ select results_eq(
   'the events of the results come before the end'
 );
 select results_eq(
-  $$select payload from task_events join made on made.id = task_id where type = 'task.completed' and place < 3 order by place$$,
+  $$select payload from private.task_events join made on made.id = task_id where type = 'task.completed' and place < 3 order by place$$,
   $$values ('{"step_seq": 1}'::jsonb), ('{"step_seq": 1}')$$, 'an output that is the last answer is stored once'
 );
 select results_eq(

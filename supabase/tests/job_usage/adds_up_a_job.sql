@@ -6,10 +6,10 @@ insert into public.model_prices (provider_id, model, input_micro_usd_per_mtok, c
 values (tests.create_provider('test'), 'priced', 1000000, 0, 2000000);
 create temp table made on commit drop as select tests.create_family(2) as id;
 select private.record_usage(jsonb_build_object('provider_id', tests.create_provider('test'), 'model', 'priced',
-  'key_source', 'none', 'task_id', id, 'input_tokens', 3, 'output_tokens', 1))
+  'key_source', 'none', 'user_id', created_by, 'task_id', id, 'input_tokens', 3, 'output_tokens', 1))
 from public.tasks where parent_id is not null;
 select private.record_usage(jsonb_build_object('model', 'unpriced',
-  'key_source', 'none', 'task_id', id, 'input_tokens', 10, 'output_tokens', 10))
+  'key_source', 'none', 'user_id', tests.user_id('owner'), 'task_id', id, 'input_tokens', 10, 'output_tokens', 10))
 from made;
 select tests.create_task(p_owner => 'stranger');
 

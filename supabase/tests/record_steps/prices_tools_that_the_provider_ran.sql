@@ -33,8 +33,8 @@ select results_eq(
   'the cost includes them, and is unknown where one of them has no price'
 );
 select is(
-  (select cost_micro_usd from public.tasks where id = (select id from made)),
-  (3000 + 20000 + 1500 + 3000 + 1500)::bigint, 'the task''s cost includes every known price'
+  (select cost_micro_usd from private.job_totals where master_task_id = (select id from made)),
+  (3000 + 20000 + 1500 + 3000 + 1500)::bigint, 'the job''s cost includes every known price'
 );
 select results_eq(
   $$select data ->> 'reasoning', data #>> '{provider_tool_calls,0,input,query}'

@@ -14,13 +14,14 @@ create function pg_temp.use(p_seq int, p_model text) returns boolean language sq
 $$;
 
 select pg_temp.use(1, 'unpriced');
-select is((select cost_micro_usd from public.tasks), null, 'a model without a price has a null cost');
+select is((select cost_micro_usd from private.job_totals), null, 'a model without a price has a null cost');
 select is((select cost_micro_usd from public.usage_events), null, 'the ledger has a null cost too');
 
 select pg_temp.use(2, 'priced');
-select is((select cost_micro_usd from public.tasks), 1040::bigint, '600 + 400 cached / 10 + 100 * 4');
-select is((select array[input_tokens, output_tokens] from public.tasks), array[2000, 200]::bigint[], 'tokens are added to the task');
-select is((select array[input_tokens, output_tokens, cost_micro_usd] from private.job_totals), array[2000, 200, 1040]::bigint[], 'tokens are added to the job');
+select is((select cost_micro_usd from private.job_totals), 1040::bigint, '600 + 400 cached / 10 + 100 * 4');
+select is((select array[input_tokens, output_tokens] from private.job_totals), array[2000, 200]::bigint[], 'tokens are added to the job');
+select private.finish_task(id, tests.epoch_of(id), '"done"') from made;
+select is((select array[input_tokens, output_tokens, cost_micro_usd] from public.tasks), array[2000, 200, 1040]::bigint[], 'and to the task when it ends');
 
 select * from finish();
 rollback;

@@ -32,7 +32,7 @@ select is(pg_temp.step_refused_by(3, 'tool', 'done', null, 'now'), 'task_steps_e
 select is(pg_temp.step_refused_by(3, 'tool', 'started', null, 'now'), 'task_steps_ended_has_output', 'a started step has no end');
 
 select is(
-  pg_temp.refused_by($$insert into public.task_events (task_id, master_task_id, type) select id, id, 'task.dreamt' from task$$),
+  pg_temp.refused_by($$insert into private.task_events (task_id, master_task_id, type) select id, id, 'task.dreamt' from task$$),
   'task_events_type_check', 'an event has a type of the catalog'
 );
 select is(

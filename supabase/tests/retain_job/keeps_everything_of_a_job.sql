@@ -16,7 +16,7 @@ select tests.act_as_nobody();
 insert into public.mcp_executions (mcp_name, tool_name, execution_time_ms, status, task_id, created_at)
 select 'notes', 'n' || n, 1, 'success', id, now() - interval '100 days' from made;
 update public.tasks set status = 'completed', finished_at = now() - interval '100 days' where id in (select id from made);
-update public.task_events set at = now() - interval '100 days';
+update private.task_events set at = now() - interval '100 days';
 select private.add_tool_calls(now());
 select private.delete_old();
 

@@ -4,7 +4,7 @@ select plan(4);
 
 create temp table made on commit drop as select tests.create_task() as first, tests.create_task() as second;
 create function pg_temp.shift(p_task uuid, p_type text, p_ago interval) returns void language sql as $$
-  update public.task_events set at = clock_timestamp() - p_ago where task_id = p_task and type = p_type;
+  update private.task_events set at = clock_timestamp() - p_ago where task_id = p_task and type = p_type;
 $$;
 create function pg_temp.stalled_seconds(variadic p_tasks uuid[]) returns numeric language sql as $$
   select round((private.stalled_ms(p_tasks) / 1000)::numeric);

@@ -21,7 +21,7 @@ update public.tasks
 set updated_at = updated_at - interval '25 hours', lease_expires_at = lease_expires_at - interval '25 hours';
 alter table public.tasks enable trigger tasks_touch_updated_at;
 update public.task_steps set started_at = started_at - interval '25 hours', ended_at = ended_at - interval '25 hours';
-update public.task_events set at = at - interval '25 hours';
+update private.task_events set at = at - interval '25 hours';
 update public.tasks set run_after = clock_timestamp() + interval '1 hour' where id = pg_temp.task('later');
 select private.heartbeat('w1', jsonb_agg(jsonb_build_object('id', id, 'epoch', tests.epoch_of(id))), 30)
 from made where name in ('busy', 'hanging');

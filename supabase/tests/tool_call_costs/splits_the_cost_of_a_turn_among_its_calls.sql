@@ -49,8 +49,9 @@ select results_eq(
   $$select id, 2, 'worker-agent' from made$$, 'the usage of a tool is found by task, step and agent'
 );
 select tests.act_as_nobody();
-select is((select array[input_tokens, output_tokens, cost_micro_usd] from public.tasks), array[192, 20, 207]::bigint[], 'the task''s totals include it');
 select is((select array[input_tokens, output_tokens, cost_micro_usd] from private.job_totals), array[192, 20, 207]::bigint[], 'it counts against the job''s budget');
+select private.yield_task(id, tests.epoch_of(id)) from made;
+select is((select array[input_tokens, output_tokens, cost_micro_usd] from public.tasks), array[192, 20, 207]::bigint[], 'the task''s sums include it');
 
 insert into public.usage_events (task_id, step_seq, model, key_source, input_tokens, output_tokens, cost_micro_usd, is_estimate)
 select id, 4, 'm', 'none', 30, 0, 30, true from made;
