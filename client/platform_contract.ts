@@ -1733,6 +1733,21 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
+    paused_work: {
+      Row: {
+        kind: string | null;
+        name: string | null;
+        reason: string | null;
+        running: string | null;
+        paused_at: string | null;
+        ends_at: string | null;
+        paused_by: string | null;
+        waiting_count: number | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
     tool_call_costs: {
       Row: {
         execution_id: string | null;
@@ -2247,6 +2262,28 @@ export type PlatformSchema = {
         failed_count: number | null;
       })[];
     };
+    pause_work: {
+      Args: {
+        p_kind: string;
+        p_name: string;
+        p_reason: string;
+        p_running?: string;
+        p_until?: string;
+      };
+      Returns: string;
+    };
+    paused_tasks: {
+      Args: {
+        p_master_task_id: string;
+      };
+      Returns: ({
+        task_id: string | null;
+        kind: string | null;
+        name: string | null;
+        reason: string | null;
+        paused_at: string | null;
+      })[];
+    };
     project_freshness: {
       Args: {
         p_project_id: string;
@@ -2340,6 +2377,13 @@ export type PlatformSchema = {
         p_seq?: number;
       };
       Returns: string;
+    };
+    resume_work: {
+      Args: {
+        p_kind: string;
+        p_name?: string;
+      };
+      Returns: boolean;
     };
     retain_job: {
       Args: {
