@@ -5516,10 +5516,10 @@ begin
       -- claim without the lock ignores tasks that users create meanwhile; the next claim finds them.
       perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));
     end if;
-    loop
-      v_ids := array(select private.next_tasks(p_limit, p_is_idle, v_of_users, v_has_key_limits));
-      exit when not v_has_pauses or not private.set_paused_aside(v_ids);
-    end loop;
+    v_ids := array(select private.next_tasks(p_limit, p_is_idle, v_of_users, v_has_key_limits));
+    if v_has_pauses then
+      v_ids := private.without_paused(v_ids);
+    end if;
   end if;
   if cardinality(v_ids) < p_limit then
     perform private.open_wake_gate('supaswarm_tasks');
@@ -18019,12 +18019,13 @@ end;
 $$;
 comment on function private.is_cut(public.tasks) is 'True when a pause asks the worker of a running task to return it.';
 
-create function private.set_paused_aside(p_ids uuid[])
-returns boolean
+create function private.without_paused(p_ids uuid[])
+returns uuid[]
 language plpgsql
 set search_path = ''
 set enable_seqscan = off
 set enable_bitmapscan = off
+set enable_sort = off
 set jit = off
 as $$
 declare
@@ -18039,36 +18040,50 @@ declare
     where pause.kind = 'provider'
   );
   v_keys constant text[] := array(select pause.name from private.pauses as pause where pause.kind = 'key');
-  v_count int;
+  -- The others of these owners would stop one of the next claims.
+  v_owners constant uuid[] := array(
+    select distinct task.owner_key from public.tasks as task
+    where task.id = any (p_ids) and (task.agent_slug = any (v_agents) or task.concurrency_key = any (v_keys))
+  );
+  v_ids uuid[];
 begin
-  with waiting as (
+  if cardinality(v_owners) = 0 then
+    return p_ids;
+  end if;
+  v_ids := array(
+    select waiting.id
+    from unnest(v_owners) as owner (key)
+    cross join lateral (
+      select task.id from public.tasks as task
+      where task.status = 'pending' and task.run_after is null and task.owner_key = owner.key
+        and (task.agent_slug = any (v_agents) or task.concurrency_key = any (v_keys))
+      -- The order of the line, whose index has none of the tasks that are set aside already.
+      order by array_position(array['high', 'normal', 'low'], task.priority), task.id
+      limit c_most
+      for no key update skip locked
+    ) as waiting
+    limit c_most
+  );
+  with noted as (
+    insert into private.paused_tasks (task_id, kind, name)
     select task.id, pause.kind, pause.name
     from public.tasks as task
     cross join lateral (select * from private.pauses_of_task(task) where kind <> 'project' limit 1) as pause
-    where task.status = 'pending' and task.run_after is null
-      -- The others of these owners would stop one of the next claims.
-      and task.owner_key in (
-        select candidate.owner_key from public.tasks as candidate
-        where candidate.id = any (p_ids)
-          and (candidate.agent_slug = any (v_agents) or candidate.concurrency_key = any (v_keys))
-      )
-      and (task.agent_slug = any (v_agents) or task.concurrency_key = any (v_keys))
-    limit c_most
-    for no key update of task skip locked
-  ),
-  noted as (
-    insert into private.paused_tasks (task_id, kind, name)
-    select waiting.id, waiting.kind, waiting.name from waiting
+    where task.id = any (p_ids || v_ids)
     on conflict (task_id) do update set kind = excluded.kind, name = excluded.name
     returning paused_tasks.task_id
   )
-  update public.tasks as task set run_after = private.end_of_pauses() from noted where task.id = noted.task_id;
-  get diagnostics v_count = row_count;
-  return v_count > 0;
+  select array_agg(noted.task_id) into v_ids from noted;
+  update public.tasks set run_after = private.end_of_pauses() where id = any (v_ids);
+  return array(
+    select listed.id from unnest(p_ids) with ordinality as listed (id, place)
+    join public.tasks as task on task.id = listed.id and task.run_after is null
+    order by listed.place
+  );
 end;
 $$;
-comment on function private.set_paused_aside(uuid[]) is
-  'Takes the tasks whose agent, provider or key is paused out of the lines of the owners of these tasks, up to 1,000 of them. True when there were any. Called by claims while there are pauses.';
+comment on function private.without_paused(uuid[]) is
+  'Those of these tasks whose agent, provider and key are not paused, in the same order. Takes the others out of the lines, with up to 1,000 more of their owners. Called by claims while there are pauses.';
 
 create function private.wait_for_pause(p_task_id uuid, p_pause jsonb)
 returns timestamptz
@@ -18093,29 +18108,32 @@ returns int
 language plpgsql
 set search_path = ''
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
 set jit = off
 as $$
 declare
-  v_count int;
-begin
-  update public.tasks as task
-  set run_after = null,
-      -- The time of the pause does not count as time in which its provider was down.
-      failing_since = task.failing_since + (clock_timestamp() - task.updated_at)
-  where task.id in (
-    select waiting.id
-    from public.tasks as waiting
-    where waiting.status = 'pending' and waiting.run_after = private.end_of_pauses()
-      and not exists (select from private.paused_tasks as paused where paused.task_id = waiting.id)
+  v_ids constant uuid[] := array(
+    select task.id
+    from public.tasks as task
+    where task.status = 'pending' and task.run_after = private.end_of_pauses()
+      and not exists (select from private.paused_tasks as paused where paused.task_id = task.id)
+    -- Names the index of delayed tasks.
+    order by task.run_after
     limit p_limit
     -- The next call returns what somebody is about to change.
     for no key update skip locked
   );
-  get diagnostics v_count = row_count;
-  if v_count > 0 then
+begin
+  if cardinality(v_ids) > 0 then
+    update public.tasks
+    set run_after = null,
+        -- The time of the pause does not count as time in which its provider was down.
+        failing_since = failing_since + (clock_timestamp() - updated_at)
+    where id = any (v_ids);
     perform private.wake_workers();
   end if;
-  return v_count;
+  return cardinality(v_ids);
 end;
 $$;
 comment on function private.return_resumed_tasks(int) is

@@ -3,7 +3,7 @@ import { addAgent } from "../e2e/operator.ts";
 import { complete, scriptTurns } from "../e2e/script.ts";
 import { grantScopes } from "../gateway/mcp/mcp_platform.ts";
 import { testsSharing } from "../shared_fixture.ts";
-import { assertAccessible, openConsoleFixture, picture } from "./console_fixture.ts";
+import { assertAccessible, openConsoleFixture, picture, pictures } from "./console_fixture.ts";
 
 const consoleTest = testsSharing(openConsoleFixture);
 
@@ -29,7 +29,7 @@ consoleTest(
     await dialog.getByLabel("Reason").fill("The provider sends garbage");
     await dialog.getByRole("button", { name: "Pause", exact: true }).click();
     await page.locator("[data-pause]").getByText("The provider sends garbage").waitFor();
-    await page.getByText(/paused by stopper@example\.test/).waitFor();
+    await page.getByText(/has been paused by stopper@example\.test/).waitFor();
 
     // Without a reload.
     const banner = user.page.locator("[data-pause]");
@@ -37,7 +37,7 @@ consoleTest(
     assert.equal(await banner.getByText("stopper@example.test").count(), 0);
     assert.equal(await banner.getByRole("button").count(), 0, "only operators resume");
     await assertAccessible(user.page, "the banner");
-    await picture(user.page, "pause_banner");
+    await pictures(user.page, "pause_banner");
 
     const [job] = await sql`
       select task_id from private.create_task('waiter', '"Serve"', ${userId}::uuid)`;
@@ -65,11 +65,11 @@ consoleTest("an operator pauses and resumes an agent on its page", async (fixtur
   await page.getByRole("button", { name: "Pause", exact: true }).click();
   await page.getByRole("dialog").getByLabel("Reason").fill("It loops");
   await page.getByRole("dialog").getByRole("button", { name: "Pause", exact: true }).click();
-  await page.getByText(/The agent sleeper is paused by pager@example\.test/).waitFor();
+  await page.getByText(/The agent sleeper has been paused by pager@example\.test/).waitFor();
   await assertAccessible(page, "a paused agent");
   await picture(page, "agent_paused");
   await page.getByRole("button", { name: "Resume" }).click();
-  await page.getByText("The agent sleeper is paused").waitFor({ state: "detached" });
+  await page.getByText("The agent sleeper has been paused").waitFor({ state: "detached" });
 
   await operator.go("/operations?view=acts");
   await page.getByText("paused the").first().waitFor();

@@ -258,10 +258,10 @@ begin
       -- claim without the lock ignores tasks that users create meanwhile; the next claim finds them.
       perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));
     end if;
-    loop
-      v_ids := array(select private.next_tasks(p_limit, p_is_idle, v_of_users, v_has_key_limits));
-      exit when not v_has_pauses or not private.set_paused_aside(v_ids);
-    end loop;
+    v_ids := array(select private.next_tasks(p_limit, p_is_idle, v_of_users, v_has_key_limits));
+    if v_has_pauses then
+      v_ids := private.without_paused(v_ids);
+    end if;
   end if;
   if cardinality(v_ids) < p_limit then
     perform private.open_wake_gate('supaswarm_tasks');
