@@ -9,6 +9,7 @@ import { JobView, type ViewOptions } from "./job_view.ts";
 import { SwarmChat } from "./lazy_chat.ts";
 import { Jobs, snakeCased } from "./jobs.ts";
 import type { Json, JsonObject } from "./json.ts";
+import { Pauses } from "./pauses.ts";
 import { Reviews } from "./reviews.ts";
 import { callFunction, type RequestOptions, type SupabaseLike } from "./supabase.ts";
 import { isTransient } from "./swarm_client_error.ts";
@@ -120,6 +121,7 @@ const MAX_RUN_ATTEMPTS = 4;
 export class Swarm<Types extends SwarmTypes = AnyAgents> {
   readonly jobs: Jobs;
   readonly reviews: Reviews;
+  readonly pauses: Pauses;
   readonly tools: Tools<ToolsOf<Types>>;
   readonly accounts: Accounts;
   readonly files: Files;
@@ -132,6 +134,7 @@ export class Swarm<Types extends SwarmTypes = AnyAgents> {
     this.#channels = new JobChannels(supabase);
     this.jobs = new Jobs(supabase, this.#channels);
     this.reviews = new Reviews(supabase, this.#channels);
+    this.pauses = new Pauses(supabase, this.#channels);
     this.tools = new Tools(supabase);
     this.accounts = new Accounts(supabase);
     this.files = new Files(supabase);

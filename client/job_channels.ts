@@ -60,6 +60,11 @@ export class JobChannels {
     return this.#listen(`supaswarm:user:${userId}`, listener);
   }
 
+  /** Listens to what concerns all users of the project. */
+  listenToProject(listener: JobListener): () => void {
+    return this.#listen("supaswarm:project", listener);
+  }
+
   #listen(topic: string, listener: JobListener): () => void {
     const channel = this.#open.get(topic) ?? this.#join(topic);
     channel.listeners.add(listener);

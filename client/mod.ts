@@ -44,6 +44,7 @@ export type { JobListener, JobMessage } from "./job_channels.ts";
 export type { JobCounts, JobFilters, JobListOptions, JobSummary } from "./jobs.ts";
 export type { Json, JsonObject } from "./json.ts";
 export { readableJson } from "./json_text.ts";
+export type { PausedTask, PausedWork, PauseKind, PauseOptions, Pauses } from "./pauses.ts";
 export type { OpenReview, ReviewAnswer, ReviewedTask } from "./reviews.ts";
 export { type ReviewsState, ReviewsView } from "./reviews_view.ts";
 export type { FunctionBodies, PlatformSchema, PlatformTools } from "./platform_contract.ts";

@@ -948,6 +948,46 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
+    task_events: {
+      Row: {
+        id: number;
+        task_id: string;
+        master_task_id: string;
+        type:
+          | "task.created"
+          | "task.started"
+          | "task.parked"
+          | "task.resumed"
+          | "task.retried"
+          | "task.completed"
+          | "task.failed"
+          | "task.cancelled"
+          | "model.started"
+          | "model.interrupted"
+          | "model.completed"
+          | "tool.started"
+          | "tool.completed"
+          | "tool.failed"
+          | "subtask.created"
+          | "subtask.finished"
+          | "review.requested"
+          | "review.answered"
+          | "review.reopened"
+          | "skill.loaded"
+          | "data.saved";
+        payload: Json;
+        at: string;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [{
+        foreignKeyName: "task_events_task_id_fkey";
+        columns: ["task_id"];
+        isOneToOne: false;
+        referencedRelation: "tasks";
+        referencedColumns: ["id"];
+      }];
+    };
     task_steps: {
       Row: {
         task_id: string;
@@ -1029,7 +1069,6 @@ export type PlatformSchema = {
         input_tokens: number;
         output_tokens: number;
         cost_micro_usd: number | null;
-        summed_usage_id: number;
         created_at: string;
         updated_at: string;
         started_at: string | null;
@@ -1694,36 +1733,16 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
-    task_events: {
+    paused_work: {
       Row: {
-        id: number | null;
-        task_id: string | null;
-        master_task_id: string | null;
-        type:
-          | "task.created"
-          | "task.started"
-          | "task.parked"
-          | "task.resumed"
-          | "task.retried"
-          | "task.completed"
-          | "task.failed"
-          | "task.cancelled"
-          | "model.started"
-          | "model.interrupted"
-          | "model.completed"
-          | "tool.started"
-          | "tool.completed"
-          | "tool.failed"
-          | "subtask.created"
-          | "subtask.finished"
-          | "review.requested"
-          | "review.answered"
-          | "review.reopened"
-          | "skill.loaded"
-          | "data.saved"
-          | null;
-        payload: Json | null;
-        at: string | null;
+        kind: string | null;
+        name: string | null;
+        reason: string | null;
+        running: string | null;
+        paused_at: string | null;
+        ends_at: string | null;
+        paused_by: string | null;
+        waiting_count: number | null;
       };
       Insert: never;
       Update: never;
@@ -2202,7 +2221,6 @@ export type PlatformSchema = {
         input_tokens: number | null;
         output_tokens: number | null;
         cost_micro_usd: number | null;
-        summed_usage_id: number | null;
         created_at: string | null;
         updated_at: string | null;
         started_at: string | null;
@@ -2242,6 +2260,28 @@ export type PlatformSchema = {
         job_count: number | null;
         completed_count: number | null;
         failed_count: number | null;
+      })[];
+    };
+    pause_work: {
+      Args: {
+        p_kind: string;
+        p_name: string;
+        p_reason: string;
+        p_running?: string;
+        p_until?: string;
+      };
+      Returns: string;
+    };
+    paused_tasks: {
+      Args: {
+        p_master_task_id: string;
+      };
+      Returns: ({
+        task_id: string | null;
+        kind: string | null;
+        name: string | null;
+        reason: string | null;
+        paused_at: string | null;
       })[];
     };
     project_freshness: {
@@ -2337,6 +2377,13 @@ export type PlatformSchema = {
         p_seq?: number;
       };
       Returns: string;
+    };
+    resume_work: {
+      Args: {
+        p_kind: string;
+        p_name?: string;
+      };
+      Returns: boolean;
     };
     retain_job: {
       Args: {

@@ -36,6 +36,7 @@ const HELP = `Usage: supaswarm <command> [options]
   push      Writes agents/ and external-mcps.yaml into the registry
   pull      Writes the registry into agents/
   agents    Shows the revisions of agents, and rolls one back
+  pause     Lets new work wait, or lists what waits; resume lets it go on
   eval      Runs the tests of agents in agents/<slug>.evals.yaml
   sql       Runs SQL as role postgres: the given statements, or a prompt
   import    Makes files of agents/ from subagent files of coding agents, OpenAPI or curl

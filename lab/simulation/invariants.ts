@@ -67,6 +67,14 @@ const ALWAYS: Checks = {
        select count(*) from public.tasks where master_task_id = total.master_task_id
      )`,
   ],
+  "no task of paused work starts": [
+    `select event.task_id || ' ' || pause.kind from public.task_events as event
+     join public.tasks as task on task.id = event.task_id
+     join private.pauses as pause
+       on event.type in ('task.started', 'task.resumed') and event.payload ? 'worker_id'
+       and event.at > pause.paused_at
+       and (pause.kind in ('project', 'provider') or pause.name = task.agent_slug)`,
+  ],
   "attempts and deliveries stay below their maximum": [
     `select id from public.tasks
      where attempts > coalesce(max_attempts, 5) or deliveries > max_deliveries`,

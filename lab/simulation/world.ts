@@ -11,6 +11,7 @@ import { judgeJournal } from "./judge_journal.ts";
 import { Journal } from "./journal.ts";
 import { leasesOf } from "./leases_of.ts";
 import type { MemoryDatabase } from "./memory_database.ts";
+import { Operators } from "./operators.ts";
 import { Platform } from "./platform.ts";
 import { QuietQueue } from "./quiet_queue.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -141,6 +142,7 @@ class World {
     const owners = this.#dice.pick([[null], [USERS[0]], [null, ...USERS]]);
     const clients = new Clients(world, this.#planClients(owners, withinMs));
     const automations = new Automations(world, this.#planAutomations(owners));
+    const operators = new Operators(world);
     useTimers({ after: (delayMs, run) => scheduler.after(delayMs, null, run) });
     const stopHearing = this.#database.onNotification((channel, payload) =>
       platform.hear(channel, payload)
@@ -150,10 +152,12 @@ class World {
       await automations.start();
       platform.start();
       clients.start();
+      operators.start(withinMs);
       const disturbedUntilMs = time.ms + withinMs;
       while (time.ms < disturbedUntilMs && await this.#step());
       this.#shares = NO_FAULTS;
       clients.quiet();
+      await operators.quiet();
       await automations.quiet();
       for (const each of isolates.values()) each.thaw();
       this.#trace?.add("world", "nothing more fails from here on");

@@ -57,14 +57,15 @@ begin
         'public.operator_secrets', 'public.operator_servers', 'public.operator_setting_kinds',
         'public.operator_settings', 'public.operator_stuck_tasks', 'public.operator_table_sizes',
         'public.operator_tool_definitions', 'public.operator_usage_line',
-        'public.operator_webhook_messages', 'public.operator_workers', 'public.project_members',
-        'public.projects', 'public.queue_health', 'public.quoth_file_errors', 'public.quoth_syncs',
-        'public.ruleset_versions', 'public.rulesets', 'public.schedules', 'public.sessions',
-        'public.skills', 'public.sql_confirmations', 'public.stuck_tasks', 'public.task_events',
-        'public.task_steps', 'public.tasks', 'public.tool_call_costs', 'public.tool_credential_audience',
-        'public.tool_days', 'public.tool_usage', 'public.tools', 'public.trace_step', 'public.usage_days',
-        'public.usage_events', 'public.usage_line', 'public.user_provider_keys',
-        'public.user_tool_credentials', 'public.webhook_messages', 'public.webhooks'
+        'public.operator_webhook_messages', 'public.operator_workers', 'public.paused_work',
+        'public.project_members', 'public.projects', 'public.queue_health', 'public.quoth_file_errors',
+        'public.quoth_syncs', 'public.ruleset_versions', 'public.rulesets', 'public.schedules',
+        'public.sessions', 'public.skills', 'public.sql_confirmations', 'public.stuck_tasks',
+        'public.task_events', 'public.task_steps', 'public.tasks', 'public.tool_call_costs',
+        'public.tool_credential_audience', 'public.tool_days', 'public.tool_usage', 'public.tools',
+        'public.trace_step', 'public.usage_days', 'public.usage_events', 'public.usage_line',
+        'public.user_provider_keys', 'public.user_tool_credentials', 'public.webhook_messages',
+        'public.webhooks'
       ]) as wanted (name)
       where to_regclass(wanted.name) is not null or to_regtype(wanted.name) is not null
     )
@@ -83,14 +84,14 @@ begin
         'public.operator_rollback_agent', 'public.operator_save_definition', 'public.operator_set_scopes',
         'public.operator_set_secret', 'public.operator_steps', 'public.operator_sync_servers',
         'public.operator_tasks', 'public.operator_test_webhook', 'public.operator_usage_report',
-        'public.project_freshness', 'public.read_answer', 'public.read_document', 'public.read_events',
-        'public.read_trace', 'public.record_mcp_tool_execution', 'public.record_mcp_tool_success',
-        'public.redrive', 'public.reopen_review', 'public.resend_webhook_message',
-        'public.respond_to_review', 'public.retain_job', 'public.retry_task',
-        'public.rotate_webhook_secret', 'public.schema_version', 'public.search_documents',
-        'public.search_trace', 'public.set_approval', 'public.set_provider_key',
-        'public.set_tool_credential', 'public.storage_use', 'public.usage_report',
-        'public.verify_tool_token', 'public.watch_task', 'public.write_hash'
+        'public.pause_work', 'public.paused_tasks', 'public.project_freshness', 'public.read_answer',
+        'public.read_document', 'public.read_events', 'public.read_trace',
+        'public.record_mcp_tool_execution', 'public.record_mcp_tool_success', 'public.redrive',
+        'public.reopen_review', 'public.resend_webhook_message', 'public.respond_to_review',
+        'public.resume_work', 'public.retain_job', 'public.retry_task', 'public.rotate_webhook_secret',
+        'public.schema_version', 'public.search_documents', 'public.search_trace', 'public.set_approval',
+        'public.set_provider_key', 'public.set_tool_credential', 'public.storage_use',
+        'public.usage_report', 'public.verify_tool_token', 'public.watch_task', 'public.write_hash'
       ]) as wanted (name)
       join pg_catalog.pg_proc as function
         on function.pronamespace = to_regnamespace(split_part(wanted.name, '.', 1))
@@ -211,6 +212,8 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('TASK_NOT_FOUND', 404, 'tool_error', false, true),
   ('JOB_NOT_OPENED', 403, 'auth_error', false, false),
   ('REASON_INVALID', 400, 'tool_error', false, true),
+  ('PAUSE_INVALID', 422, 'tool_error', false, true),
+  ('WORK_PAUSED', 503, 'rate_limited', true, false),
   ('TASK_NOT_MASTER', 409, 'tool_error', false, true),
   ('TASK_NOT_CONTINUABLE', 409, 'tool_error', false, true),
   ('TASK_NOT_RETRYABLE', 409, 'tool_error', false, true),
@@ -3117,7 +3120,7 @@ language sql
 stable
 set search_path = ''
 as $$
-  select (is_own_channel.p_topic = 'supaswarm:user:' || (select auth.uid()) or exists (
+  select (is_own_channel.p_topic in ('supaswarm:user:' || (select auth.uid()), 'supaswarm:project') or exists (
     select from public.tasks as task
     where task.id = private.task_id_of_channel(is_own_channel.p_topic)
       and task.created_by = (select auth.uid())
@@ -3126,7 +3129,7 @@ as $$
   and private.has_scope('swarm:run');
 $$;
 comment on function private.is_own_channel(text) is
-  'True when the topic is the caller''s own channel, or the channel of a task or master task that the caller owns. An OAuth client needs the scope swarm:run.';
+  'True when the topic is the project''s channel, the caller''s own, or that of a task or master task that the caller owns. An OAuth client needs the scope swarm:run.';
 grant execute on function private.is_own_channel(text) to authenticated;
 
 create function private.join_channel(p_topic text)
@@ -5604,6 +5607,7 @@ declare
   v_least constant uuid := uuid '00000000-0000-0000-0000-000000000000';
   v_has_key_limits constant boolean := exists (select from private.concurrency_limits);
   v_last_owner constant uuid := private.release_due_tasks();
+  v_has_pauses boolean;
   v_of_users constant boolean := v_has_key_limits or v_last_owner > v_least;
   v_ids uuid[] := array[]::uuid[];
   v_new_ids uuid[];
@@ -5612,13 +5616,18 @@ begin
   -- A claim that a crash of the server undoes is made again, with a later epoch, so its commit need not wait for
   -- the disk. The first write that something outside the database follows waits, except for a model call.
   perform set_config('synchronous_commit', 'off', true);
-  if v_last_owner is not null and p_limit > 0 then
+  perform private.lock_pauses(false);
+  v_has_pauses := exists (select from private.pauses);
+  if v_last_owner is not null and p_limit > 0 and not (v_has_pauses and private.is_project_paused()) then
     if v_of_users then
       -- One claim at a time: two that count concurrently would both start the last task that a limit allows. A
       -- claim without the lock ignores tasks that users create meanwhile; the next claim finds them.
       perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));
     end if;
     v_ids := array(select private.next_tasks(p_limit, p_is_idle, v_of_users, v_has_key_limits));
+    if v_has_pauses then
+      v_ids := private.without_paused(v_ids);
+    end if;
   end if;
   if cardinality(v_ids) < p_limit then
     perform private.open_wake_gate('supaswarm_tasks');
@@ -5689,6 +5698,8 @@ returns table (task_id uuid, epoch bigint, state text)
 language plpgsql
 set search_path = ''
 as $$
+declare
+  v_is_any_cut constant boolean := exists (select from private.pauses where running = 'cut');
 begin
   insert into private.workers (id) values (p_worker_id)
   on conflict (id) do update set seen_at = clock_timestamp(), stopped_at = null;
@@ -5701,6 +5712,7 @@ begin
       case
         when not lease.is_held then 'lost'
         when task.cancel_requested_at is not null then 'cancelled'
+        when v_is_any_cut and private.is_cut(task) then 'paused'
         else 'held'
       end
     from private.renew_tasks(p_leases, p_lease_seconds) as lease
@@ -5708,7 +5720,7 @@ begin
 end;
 $$;
 comment on function private.heartbeat(text, jsonb, int) is
-  'Renews the leases [{id, epoch}] of a worker in one statement and records that the worker is alive. Also returns the tasks of dead workers to the lines. Returns held, lost or cancelled for each lease. Called by workers.';
+  'Renews the leases [{id, epoch}] of a worker in one statement and records that the worker is alive. Also returns the tasks of dead workers to the lines. Returns held, lost, cancelled or paused (which a worker returns) for each lease. Called by workers.';
 
 create function private.stop_worker(p_worker_id text)
 returns void
@@ -7736,7 +7748,8 @@ comment on function private.delete_untried(public.tasks, jsonb) is
   'Deletes the tool steps [seq] that the task''s worker wrote and certainly never sent, so that no review is requested for them.';
 
 create function private.yield_task(
-  p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]', p_cut_call jsonb default null
+  p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]', p_cut_call jsonb default null,
+  p_pause jsonb default null
 )
 returns boolean
 language plpgsql
@@ -7751,13 +7764,21 @@ declare
   v_yields int;
   v_pause interval;
 begin
-  if p_cut_call is not null then
+  if p_cut_call is not null and p_pause is null then
     perform private.record_cut_call(p_task_id, p_cut_call);
+  elsif p_cut_call is not null then
+    perform private.book_cut_call(p_task_id, p_cut_call);
   end if;
   if not v_is_held then
     return false;
   end if;
   perform private.delete_untried(v_task, p_untried);
+  if p_pause is not null then
+    update public.tasks set deliveries = greatest(deliveries - 1, 0) where id = p_task_id;
+    perform private.requeue_task(v_task, private.wait_for_pause(p_task_id, p_pause),
+      concat_ws(' ', 'paused:', coalesce(p_pause ->> 'kind', 'returned by worker ' || v_task.worker_id), p_pause ->> 'name'));
+    return true;
+  end if;
   if (p_cut_call ->> 'is_final')::boolean and not v_has_progressed then
     perform private.bury_task(v_task, 'deliveries_exhausted', private.unfinished_call_error(p_cut_call ->> 'seq'));
     return true;
@@ -7774,8 +7795,8 @@ begin
   return true;
 end;
 $$;
-comment on function private.yield_task(uuid, bigint, jsonb, jsonb) is
-  'Returns a task to the queue with its checkpoint; false when it was to be cancelled and now is. This counts neither as an attempt nor as a delivery: an isolate that is full is no error of the task. The third time without an ended step it is to run alone; after that it waits longer each time, and its log says what it had begun. The tool steps p_untried [seq] were written but certainly never sent: they are deleted, so that no review is requested for them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was running; is_final is true when it had a worker for itself. Raises LEASE_LOST. Called by workers.';
+comment on function private.yield_task(uuid, bigint, jsonb, jsonb, jsonb) is
+  'Returns a task to the queue with its checkpoint; false when it was to be cancelled and now is. This counts neither as an attempt nor as a delivery: an isolate that is full is no error of the task. The third time without an ended step it is to run alone; after that it waits longer each time, and its log says what it had begun. The tool steps p_untried [seq] were written but certainly never sent: they are deleted, so that no review is requested for them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was running; is_final is true when it had a worker for itself. With p_pause, the task is returned because of a pause, which counts as nothing: {kind, name} of the pause that it waits for, {} for one that cuts running work. Raises LEASE_LOST. Called by workers.';
 
 -- engine/subtasks.sql
 
@@ -10225,12 +10246,14 @@ begin
   exception when query_canceled or others then
     perform private.record_maintenance_failure('reconcile', null, sqlstate, sqlerrm);
   end;
+  perform private.run_maintenance('end_due_pauses');
+  perform private.run_maintenance('return_resumed_tasks', 10000);
   perform private.run_maintenance('end_late_statements');
   perform private.run_maintenance('check_alerts');
   perform private.wake_for_due_work();
 end;
 $$;
-comment on function private.tick() is 'Runs every 15 seconds: reconciles, ends statements of callers that are past their time, checks the alerts, and wakes the workers of every kind of work that is due, even when a repair or the check of another kind fails.';
+comment on function private.tick() is 'Runs every 15 seconds: reconciles, ends pauses and statements of callers that are past their time, checks the alerts, and wakes the workers of every kind of work that is due, even when a repair or the check of another kind fails.';
 
 -- engine/agent_tasks.sql
 
@@ -10669,7 +10692,9 @@ create function private.resolve_provider_secret(
   p_input_tokens bigint default null, p_output_tokens bigint default null,
   p_task_id uuid default null, p_may_wait boolean default false
 )
-returns table (secret text, key_source text, reservation_id uuid, max_output_tokens bigint, must_wait boolean)
+returns table (
+  secret text, key_source text, reservation_id uuid, max_output_tokens bigint, must_wait boolean, pause jsonb
+)
 language plpgsql
 set search_path = ''
 as $$
@@ -10679,12 +10704,18 @@ declare
   v_own public.user_provider_keys;
   v_secret text;
   v_reserved private.job_reservation;
+  v_pause jsonb;
 begin
   select * into v_provider from public.llm_providers where id = p_provider_id and is_active;
   if not found then
     perform private.raise_error('PROVIDER_NOT_FOUND',
       'Cannot call the model: its provider does not exist or is not active',
       'Set the agent''s provider_id to an active row of llm_providers.');
+  end if;
+  v_pause := private.pause_in_force('provider', v_provider.name);
+  if v_pause is not null then
+    return query select null::text, 'none'::text, null::uuid, null::bigint, false, v_pause;
+    return;
   end if;
   if not coalesce(v_policy.is_allowed, true) then
     perform private.raise_error('MODEL_POLICY_DENIED',
@@ -10696,7 +10727,7 @@ begin
     v_reserved := private.reserve_job_cost(p_task_id, p_provider_id, coalesce(p_model, v_provider.default_model),
       p_input_tokens, p_output_tokens, p_may_wait);
     if v_reserved.must_wait then
-      return query select null::text, 'none'::text, null::uuid, null::bigint, true;
+      return query select null::text, 'none'::text, null::uuid, null::bigint, true, null::jsonb;
       return;
     end if;
   end if;
@@ -10710,7 +10741,7 @@ begin
           format('Cannot call the model: your own key was stored for another host than the one that provider %L has now', v_provider.name),
           format('Store it again with set_provider_key(%1$L, ''…'') if the new host may receive it, or delete it with set_provider_key(%1$L, null).', v_provider.name));
       end if;
-      return query select v_secret, 'user'::text, v_reserved.id, v_reserved.max_output_tokens, false;
+      return query select v_secret, 'user'::text, v_reserved.id, v_reserved.max_output_tokens, false, null::jsonb;
       return;
     end if;
   end if;
@@ -10720,7 +10751,7 @@ begin
       perform private.assert_secret_is_bound('provider ' || v_provider.name, v_provider.api_key_secret_name);
       return query select v_secret, 'organisation'::text, private.reserve_spending(
         v_policy, v_provider, coalesce(p_model, v_provider.default_model), p_input_tokens,
-        coalesce(v_reserved.max_output_tokens, p_output_tokens), v_reserved.id), v_reserved.max_output_tokens, false;
+        coalesce(v_reserved.max_output_tokens, p_output_tokens), v_reserved.id), v_reserved.max_output_tokens, false, null::jsonb;
       return;
     end if;
   end if;
@@ -10731,11 +10762,11 @@ begin
       format('%s On a local stack, put %s into .env (there, agents/<slug>.script.yaml can answer instead). Or set your own with set_provider_key(%L, ''…'').',
         private.hint_to_store(v_provider.api_key_secret_name), v_provider.api_key_secret_name, v_provider.name));
   end if;
-  return query select null::text, 'none'::text, v_reserved.id, v_reserved.max_output_tokens, false;
+  return query select null::text, 'none'::text, v_reserved.id, v_reserved.max_output_tokens, false, null::jsonb;
 end;
 $$;
 comment on function private.resolve_provider_secret(uuid, uuid, text, bigint, bigint, uuid, boolean) is
-  'The API key for a model call and its source: the user''s own key if a policy allows it, else the organization''s. Under a spending cap of a policy, or the cost cap of the task''s job, the same statement reserves the cost of the call from the given numbers of tokens: write at most max_output_tokens, and pass the reservation_id to record_usage(). must_wait: ask again when running calls of the job have ended (only with p_may_wait). Raises PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED, MODEL_KEY_MISSING (also for an own key that was stored for another host), SECRET_NOT_FOUND for one that the provider waits for, PRICE_UNKNOWN, SPENDING_CAP_REACHED, BUDGET_EXCEEDED. Called by the model port.';
+  'The API key for a model call and its source: the user''s own key if a policy allows it, else the organization''s. Under a spending cap of a policy, or the cost cap of the task''s job, the same statement reserves the cost of the call from the given numbers of tokens: write at most max_output_tokens, and pass the reservation_id to record_usage(). must_wait: ask again when running calls of the job have ended (only with p_may_wait). With pause, the provider is paused, and there is no key. Raises PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED, MODEL_KEY_MISSING (also for an own key that was stored for another host), SECRET_NOT_FOUND for one that the provider waits for, PRICE_UNKNOWN, SPENDING_CAP_REACHED, BUDGET_EXCEEDED. Called by the model port.';
 
 -- Users' own secrets: users set a value, never the name of a secret -----------------------------
 
@@ -13613,11 +13644,12 @@ begin
   return coalesce(
       (p_server ->> 'tools_listed_at')::timestamptz < clock_timestamp() - make_interval(secs => p_max_age_seconds), true)
     and coalesce((p_server ->> 'listing_failed_at')::timestamptz < clock_timestamp() - interval '1 minute', true)
-    and p_server ->> 'breaker' <> 'open';
+    and p_server ->> 'breaker' <> 'open'
+    and private.pause_in_force('server', p_server #>> '{tool,slug}') is null;
 end;
 $$;
 comment on function private.is_listing_due(jsonb, int) is
-  'True when a server (as returned by connect_tool_server()) should list its tools: its list is missing or old, and listing did not just fail.';
+  'True when a server (as returned by connect_tool_server()) should list its tools: its list is missing or old, listing did not just fail, and the server is not paused.';
 
 create function private.agent_tool_servers(
   p_agent_id uuid, p_user_id uuid, p_max_age_seconds int, p_task_id uuid default null
@@ -13751,6 +13783,7 @@ declare
   v_is_granted boolean;
   v_is_guardrail boolean;
   v_call jsonb;
+  v_pause jsonb;
   v_retry_after_ms int := 0;
 begin
   -- A server crash may lose these writes, so their commit need not wait for the disk. The commit of the
@@ -13792,6 +13825,7 @@ begin
   v_name := coalesce(v_cached.tool_name, v_name);
 
   v_policy := private.find_mcp_policy(v_tool.slug, v_name, v_user_id);
+  v_pause := private.pause_of_call(v_tool.slug, v_name);
   v_is_guardrail := coalesce((v_caller ->> 'is_guardrail')::boolean, false) and exists (
     select from public.agent_guardrails as guardrail
     where guardrail.tool_id = v_tool.id and guardrail.agent_id = v_agent_id and guardrail.tool_name = v_name
@@ -13811,6 +13845,7 @@ begin
     'is_due', v_is_due,
     'is_granted', v_is_granted,
     'is_allowed', coalesce(v_policy.is_allowed, true),
+    'pause', v_pause,
     -- The operator sets guardrails, so nobody approves their calls.
     'approval', case when not v_is_guardrail then private.approval_of_call(p_call, v_tool.id, v_name, v_user_id) end,
     'timeout_ms', coalesce(v_policy.timeout_ms, (
@@ -13834,7 +13869,7 @@ begin
   );
   -- Last, because a user's concurrent calls wait for the bucket until this transaction ends. Only existing
   -- names get one, so that invented names cannot fill the table.
-  if (p_call ->> 'is_charged')::boolean and v_cached.id is not null and not v_is_due
+  if (p_call ->> 'is_charged')::boolean and v_cached.id is not null and not v_is_due and v_pause is null
     and coalesce(v_policy.is_allowed, true) and (v_user_id is not null or v_policy.id is not null) then
     v_retry_after_ms := private.take_tool_call(
       v_tool.id, v_name, v_user_id,
@@ -13847,7 +13882,7 @@ begin
 end;
 $$;
 comment on function private.begin_tool_call(jsonb) is
-  'Everything that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent, is_guardrail, joins_session}, step_seq, is_charged, max_age_seconds} needs: the result of connect_tool_server() and {user_id, session_id, client_id (in a task the client that created its job), scopes (null: all), is_due, is_granted, is_allowed, approval: approval_of_call(), timeout_ms, max_input_bytes (null: no limit), retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached (the newest version, also for a call of an older one) or null, tool_names if cached is null}. Null when no such server is registered and active. Also charges the call to its rate limit, unless the server''s list is older than max_age_seconds (null: any age), and creates its session. Called by the gateway.';
+  'Everything that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent, is_guardrail, joins_session}, step_seq, is_charged, max_age_seconds} needs: the result of connect_tool_server() and {user_id, session_id, client_id (in a task the client that created its job), scopes (null: all), is_due, is_granted, is_allowed, pause: pause_of_call(), approval: approval_of_call(), timeout_ms, max_input_bytes (null: no limit), retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached (the newest version, also for a call of an older one) or null, tool_names if cached is null}. Null when no such server is registered and active. Also charges the call to its rate limit, unless the server''s list is older than max_age_seconds (null: any age), and creates its session. Called by the gateway.';
 
 create function private.usable_servers(p_caller jsonb, p_server text default null)
 returns table (server jsonb, scopes jsonb)
@@ -17576,7 +17611,7 @@ comment on column public.schedules.cron is 'Five fields (minute, hour, day of th
 comment on column public.schedules.time_zone is 'Time zone of cron: UTC, or a name such as Europe/Berlin.';
 comment on column public.schedules.overlap is 'What happens when a run is due while the previous job has not ended. skip: the run is skipped. queue: the run waits for the job to end; at most ten wait.';
 comment on column public.schedules.metadata is 'Metadata of each job, in addition to {schedule: {id, name, scheduled_at}}.';
-comment on column public.schedules.next_run_at is 'Null while the schedule is not active. After a downtime, missed runs are made up for by a single run.';
+comment on column public.schedules.next_run_at is 'Null while the schedule is not active. After a downtime or a pause, missed runs are made up for by a single run.';
 comment on column public.schedules.waiting_times is 'Due times of the runs that wait for the previous job to end.';
 comment on column public.schedules.last_run_at is 'When the last job was created.';
 comment on column public.schedules.skipped_count is 'Runs that were skipped because a job of the schedule had not ended.';
@@ -17829,6 +17864,25 @@ end;
 $$;
 comment on function private.has_unfinished_run(public.schedules) is 'True when the last job of a schedule has not ended.';
 
+create function private.is_schedule_paused(p_schedule public.schedules)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return exists (
+    select from private.pauses as pause
+    where pause.kind = 'project'
+      or (pause.kind = 'schedule' and (
+        pause.name = p_schedule.id::text or (p_schedule.created_by is null and pause.name = p_schedule.name)
+      ))
+  );
+end;
+$$;
+comment on function private.is_schedule_paused(public.schedules) is
+  'True while a schedule, or the project, is paused: its next run stays due, so that a single run follows the pause.';
+
 create function private.take_due_run(p_schedule public.schedules)
 returns void
 language plpgsql
@@ -17894,6 +17948,7 @@ begin
       from public.schedules as waiting
       left join public.tasks as previous on previous.id = waiting.last_task_id
       where waiting.waiting_times <> '{}' and (previous.id is null or previous.finished_at is not null)
+        and not private.is_schedule_paused(waiting)
     ) as turn
     join public.schedules as schedule on schedule.id = turn.id
     where schedule.waiting_times <> '{}'
@@ -17916,7 +17971,7 @@ begin
       select due.id,
         row_number() over (partition by due.created_by order by due.next_run_at) as place_of_owner
       from public.schedules as due
-      where due.is_active and due.next_run_at <= clock_timestamp()
+      where due.is_active and due.next_run_at <= clock_timestamp() and not private.is_schedule_paused(due)
     ) as turn
     join public.schedules as schedule on schedule.id = turn.id
     where schedule.is_active and schedule.next_run_at <= clock_timestamp()
@@ -17939,6 +17994,366 @@ comment on function private.run_due_schedules(int, interval) is
   'Runs the schedules that are due, in turn among their owners and the most overdue first, and returns how many it handled. Bounded in number and time: many schedules that are due at the same time take several batches. Called by cron; concurrent calls skip each other''s locked rows.';
 
 select cron.schedule('supaswarm-schedules', '15 seconds', 'select private.run_due_schedules()');
+
+-- engine/pauses.sql
+
+-- Pauses: new work of the project, an agent, a tool, a server, a provider, a schedule or a concurrency key waits.
+--
+-- Claims, tool calls, model calls and due schedules look here before they begin. While the project is paused,
+-- nothing is claimed. A task that waits for another pause is outside the lines until the pause ends, so that
+-- thousands of them cost a claim nothing. Waiting counts as no attempt, delivery or failure.
+
+create table private.pauses (
+  kind text not null check (kind in ('project', 'agent', 'tool', 'server', 'provider', 'schedule', 'key')),
+  name text not null,
+  reason text not null check (length(reason) between 1 and 2000),
+  running text not null default 'finish' check (running in ('finish', 'cut')),
+  -- No foreign key: the pause remains after the account is deleted.
+  paused_by uuid,
+  paused_at timestamptz not null default clock_timestamp(),
+  ends_at timestamptz,
+  primary key (kind, name),
+  constraint pauses_project_has_no_name check ((kind = 'project') = (name = ''))
+);
+comment on table private.pauses is
+  'What is paused, and why. Written by pause_work() and resume_work(); operator_acts has the history.';
+comment on column private.pauses.name is
+  'Slug of the agent or server, server/tool or the slug of an HTTP or function tool, name of the provider, id of a schedule or name of one of the service, or concurrency key; empty for the project.';
+comment on column private.pauses.running is
+  'What happens to running tasks. finish: they go on until they end, wait or are returned to the queue. cut: their workers return them, and they continue after the pause.';
+comment on column private.pauses.paused_by is 'Null for the service.';
+comment on column private.pauses.ends_at is 'When the pause ends by itself, within 15 seconds; null: never.';
+alter table private.pauses enable row level security;
+grant select on private.pauses to service_role;
+
+create table private.paused_tasks (
+  task_id uuid primary key references public.tasks (id) on delete cascade,
+  kind text not null,
+  name text not null,
+  foreign key (kind, name) references private.pauses (kind, name) on delete cascade
+);
+create index paused_tasks_pause_idx on private.paused_tasks (kind, name);
+comment on table private.paused_tasks is
+  'Tasks outside the lines, and the pause that each waits for. Tasks that wait for the project remain in the lines and have no row.';
+alter table private.paused_tasks enable row level security;
+
+create function private.end_of_pauses()
+returns timestamptz
+language sql
+immutable
+set search_path = ''
+as $$
+  -- Not infinity, which clients cannot read as a time.
+  select timestamptz '9999-01-01 00:00:00+00';
+$$;
+comment on function private.end_of_pauses() is
+  'tasks.run_after of a task that waits for a pause; nobody else may ask for a time more than a year away.';
+
+create function private.lock_pauses(p_is_change boolean)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  c_key constant bigint := hashtextextended('supaswarm:pauses', 0);
+begin
+  if p_is_change then
+    perform pg_advisory_xact_lock(c_key);
+  else
+    perform pg_advisory_xact_lock_shared(c_key);
+  end if;
+end;
+$$;
+comment on function private.lock_pauses(boolean) is
+  'Keeps the pauses as they are until the transaction ends, or waits for the transactions that rely on them: after a pause has begun, no claim commits that has not seen it.';
+
+create function private.is_project_paused()
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return exists (select from private.pauses where kind = 'project');
+end;
+$$;
+comment on function private.is_project_paused() is 'True while new work of the project waits.';
+-- stuck_tasks runs with the rights of its caller.
+grant execute on function private.is_project_paused() to service_role;
+
+create function private.pause_in_force(p_kind text, p_name text)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object('kind', pause.kind, 'name', pause.name, 'reason', pause.reason)
+    from private.pauses as pause
+    where pause.kind = p_kind and pause.name = p_name
+  );
+end;
+$$;
+comment on function private.pause_in_force(text, text) is
+  'The pause {kind, name, reason} of that name; null when it is not paused.';
+
+create function private.pause_of_call(p_server text, p_tool_name text)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return coalesce(
+    private.pause_in_force('server', p_server),
+    private.pause_in_force('tool', p_server),
+    private.pause_in_force('tool', p_server || '/' || p_tool_name)
+  );
+end;
+$$;
+comment on function private.pause_of_call(text, text) is
+  'The pause {kind, name, reason} that a call of a server''s tool waits for, or null.';
+
+create function private.pauses_of_task(p_task public.tasks)
+returns setof private.pauses
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return query
+    select pause.*
+    from private.pauses as pause
+    where pause.kind = 'project'
+      or (pause.kind = 'agent' and pause.name = p_task.agent_slug)
+      or (pause.kind = 'key' and pause.name = p_task.concurrency_key)
+      or (pause.kind = 'provider' and pause.name = (
+        select provider.name
+        from private.model_of_task(p_task) as called
+        join public.llm_providers as provider on provider.id = called.provider_id
+      ))
+    order by pause.paused_at;
+end;
+$$;
+comment on function private.pauses_of_task(public.tasks) is
+  'The pauses of the project, of a task''s agent, provider and key. What its tools wait for, only a call can tell.';
+
+create function private.is_cut(p_task public.tasks)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return exists (select from private.pauses_of_task(p_task) as pause where pause.running = 'cut');
+end;
+$$;
+comment on function private.is_cut(public.tasks) is 'True when a pause asks the worker of a running task to return it.';
+
+create function private.without_paused(p_ids uuid[])
+returns uuid[]
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
+as $$
+declare
+  c_most constant int := 1000;
+  v_agents constant text[] := array(
+    select pause.name from private.pauses as pause where pause.kind = 'agent'
+    union
+    select agent.slug
+    from private.pauses as pause
+    join public.llm_providers as provider on provider.name = pause.name
+    join public.agents as agent on agent.provider_id = provider.id
+    where pause.kind = 'provider'
+  );
+  v_keys constant text[] := array(select pause.name from private.pauses as pause where pause.kind = 'key');
+  -- The others of these owners would stop one of the next claims.
+  v_owners constant uuid[] := array(
+    select distinct task.owner_key from public.tasks as task
+    where task.id = any (p_ids) and (task.agent_slug = any (v_agents) or task.concurrency_key = any (v_keys))
+  );
+  v_ids uuid[];
+begin
+  if cardinality(v_owners) = 0 then
+    return p_ids;
+  end if;
+  v_ids := array(
+    select waiting.id
+    from unnest(v_owners) as owner (key)
+    cross join lateral (
+      select task.id from public.tasks as task
+      where task.status = 'pending' and task.run_after is null and task.owner_key = owner.key
+        and (task.agent_slug = any (v_agents) or task.concurrency_key = any (v_keys))
+      -- The order of the line, whose index has none of the tasks that are set aside already.
+      order by array_position(array['high', 'normal', 'low'], task.priority), task.id
+      limit c_most
+      for no key update skip locked
+    ) as waiting
+    limit c_most
+  );
+  with noted as (
+    insert into private.paused_tasks (task_id, kind, name)
+    select task.id, pause.kind, pause.name
+    from public.tasks as task
+    cross join lateral (select * from private.pauses_of_task(task) where kind <> 'project' limit 1) as pause
+    where task.id = any (p_ids || v_ids)
+    on conflict (task_id) do update set kind = excluded.kind, name = excluded.name
+    returning paused_tasks.task_id
+  )
+  select array_agg(noted.task_id) into v_ids from noted;
+  update public.tasks set run_after = private.end_of_pauses() where id = any (v_ids);
+  return array(
+    select listed.id from unnest(p_ids) with ordinality as listed (id, place)
+    join public.tasks as task on task.id = listed.id and task.run_after is null
+    order by listed.place
+  );
+end;
+$$;
+comment on function private.without_paused(uuid[]) is
+  'Those of these tasks whose agent, provider and key are not paused, in the same order. Takes the others out of the lines, with up to 1,000 more of their owners. Called by claims while there are pauses.';
+
+create function private.wait_for_pause(p_task_id uuid, p_pause jsonb)
+returns timestamptz
+language plpgsql
+set search_path = ''
+as $$
+begin
+  perform private.lock_pauses(false);
+  insert into private.paused_tasks (task_id, kind, name)
+  select p_task_id, pause.kind, pause.name
+  from private.pauses as pause
+  where pause.kind = p_pause ->> 'kind' and pause.name = p_pause ->> 'name'
+  on conflict (task_id) do update set kind = excluded.kind, name = excluded.name;
+  return case when found then private.end_of_pauses() end;
+end;
+$$;
+comment on function private.wait_for_pause(uuid, jsonb) is
+  'Records that a task waits for the pause {kind, name}, and returns its run_after: null, which is now, when the pause has ended in the meantime or none is named.';
+
+create function private.return_resumed_tasks(p_limit int)
+returns int
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
+as $$
+declare
+  v_ids constant uuid[] := array(
+    select task.id
+    from public.tasks as task
+    where task.status = 'pending' and task.run_after = private.end_of_pauses()
+      and not exists (select from private.paused_tasks as paused where paused.task_id = task.id)
+    -- Names the index of delayed tasks.
+    order by task.run_after
+    limit p_limit
+    -- The next call returns what somebody is about to change.
+    for no key update skip locked
+  );
+begin
+  if cardinality(v_ids) > 0 then
+    update public.tasks
+    set run_after = null,
+        -- The time of the pause does not count as time in which its provider was down.
+        failing_since = failing_since + (clock_timestamp() - updated_at)
+    where id = any (v_ids);
+    perform private.wake_workers();
+  end if;
+  return cardinality(v_ids);
+end;
+$$;
+comment on function private.return_resumed_tasks(int) is
+  'Puts up to p_limit tasks whose pause has ended back into the lines, where each has its former place, and wakes workers. Called by resume_work() and by tick() for the rest.';
+
+create function private.wake_workers()
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  perform private.open_wake_gate('supaswarm_tasks');
+  perform pg_notify('supaswarm_tasks', '');
+  perform private.wake_function('supaswarm-worker');
+end;
+$$;
+comment on function private.wake_workers() is 'Wakes the workers of tasks at commit, those that listen and one that starts.';
+
+create function private.end_pause(p_kind text, p_name text)
+returns boolean
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_pause private.pauses;
+begin
+  perform private.lock_pauses(true);
+  delete from private.pauses where kind = p_kind and name = p_name returning * into v_pause;
+  if not found then
+    return false;
+  end if;
+  if p_kind = 'project' then
+    update public.tasks as task
+    set failing_since = task.failing_since + (clock_timestamp() - greatest(v_pause.paused_at, task.updated_at))
+    where task.id in (
+      select waiting.id from public.tasks as waiting
+      where waiting.status = 'pending' and waiting.failing_since is not null
+      for no key update skip locked
+    );
+    perform private.wake_workers();
+  else
+    -- As many as a request has time for; tick() returns the others.
+    perform private.return_resumed_tasks(2000);
+  end if;
+  perform private.announce_pauses();
+  return true;
+end;
+$$;
+comment on function private.end_pause(text, text) is
+  'Ends a pause, so that the work that waited for it goes on. False when there is none.';
+
+create function private.end_due_pauses()
+returns int
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_pause private.pauses;
+  v_count int := 0;
+begin
+  for v_pause in select * from private.pauses where ends_at <= clock_timestamp() loop
+    if private.end_pause(v_pause.kind, v_pause.name) then
+      perform private.record_act('work.resumed', '{}', null, jsonb_build_object(
+        'kind', v_pause.kind, 'name', v_pause.name, 'ends_at', v_pause.ends_at));
+      v_count := v_count + 1;
+    end if;
+  end loop;
+  return v_count;
+end;
+$$;
+comment on function private.end_due_pauses() is 'Ends the pauses whose time is up. Called by tick().';
+
+create function private.announce_pauses()
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if private.is_joined('supaswarm:project') and private.can_broadcast() then
+    perform private.send_messages(
+      array['supaswarm:project'], array['pauses.changed'],
+      array[jsonb_build_object('at', clock_timestamp(), 'data', '{}'::jsonb)]
+    );
+  end if;
+end;
+$$;
+comment on function private.announce_pauses() is
+  'Tells the clients on the project''s channel to read paused_work again. The message names nothing, because not everybody may see each pause.';
 
 -- engine/webhooks.sql
 
@@ -19397,6 +19812,7 @@ create view public.stuck_tasks with (security_invoker = true) as
           then 'no_progress'
         when task.status = 'pending'
           and coalesce(task.run_after, task.updated_at) <= clock_timestamp() - interval '5 minutes'
+          and not private.is_project_paused()
           then 'not_claimed'
         when task.status = 'pending' and task.yields > 3 then 'no_progress'
         when task.status = 'pending_subtask' and not exists (
@@ -25084,7 +25500,7 @@ begin
         job.metadata, job.priority, job.budget, job.error,
         coalesce(total.task_count, 1), review.open_count,
         coalesce(total.input_tokens, 0), coalesce(total.output_tokens, 0), total.cost_micro_usd,
-        job.run_after, job.cancel_requested_at, job.created_at, job.started_at, job.finished_at
+        nullif(job.run_after, private.end_of_pauses()), job.cancel_requested_at, job.created_at, job.started_at, job.finished_at
       from page
       join public.tasks as job on job.id = page.id
       left join private.job_totals as total on total.master_task_id = job.id
@@ -25694,7 +26110,8 @@ create table private.operator_acts (
   act text not null check (act in (
     'job.opened', 'job.cancelled', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
     'definition.saved', 'definition.removed', 'agent.rolled_back', 'secret.set', 'secret.removed', 'scopes.changed',
-    'webhook.tested', 'webhook_message.resent', 'tool.tried', 'problems.acknowledged', 'problems.reopened'
+    'webhook.tested', 'webhook_message.resent', 'tool.tried', 'problems.acknowledged', 'problems.reopened',
+    'work.paused', 'work.resumed'
   )),
   owner_id uuid,
   master_task_id uuid,
@@ -27239,6 +27656,241 @@ grant execute on function private.join_channel_as_operator(text) to authenticate
 create policy "operators receive the broadcasts of the jobs that they opened" on realtime.messages
   for select to authenticated
   using (extension = 'broadcast' and private.join_channel_as_operator((select realtime.topic())));
+
+-- engine/operator_pauses.sql
+
+-- Pausing and resuming over the API, and what users see of it.
+
+create function private.assert_pausable(p_kind text, p_name text, p_attempt text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_known text[];
+begin
+  v_known := case p_kind
+    when 'project' then '{""}'
+    when 'agent' then array(select agent.slug from public.agents as agent)
+    when 'server' then array(select tool.slug from public.tools as tool)
+    when 'tool' then array(
+      select tool.slug from public.tools as tool where tool.type in ('http_api', 'supabase_rpc')
+      union
+      select tool.slug || '/' || listed.tool_name
+      from public.mcp_tools_cache as listed
+      join public.agent_mcp_connections as connection on connection.id = listed.connection_id
+      join public.tools as tool on tool.id = connection.tool_id
+    )
+    when 'provider' then array(select provider.name from public.llm_providers as provider)
+    when 'schedule' then array(
+      select schedule.id::text from public.schedules as schedule
+      union
+      select schedule.name from public.schedules as schedule where schedule.created_by is null
+    )
+    when 'key' then case when length(p_name) between 1 and 255 then array[p_name] end
+  end;
+  if (p_name = any (v_known)) is not true then
+    perform private.raise_error('PAUSE_INVALID', format('Cannot %s: %s', p_attempt, case
+        when p_kind = 'project' then 'the project has no name'
+        when p_kind = 'key' then 'a concurrency key has 1 to 255 characters'
+        when v_known is null then format('there is no kind "%s"', p_kind)
+        else format('there is no %s "%s"', p_kind, p_name)
+      end),
+      private.did_you_mean(p_name, v_known)
+        || 'The kinds are project (without a name), agent, tool (server/tool), server, provider, schedule and key.');
+  end if;
+end;
+$$;
+comment on function private.assert_pausable(text, text, text) is
+  'Raises PAUSE_INVALID unless something of that kind has the name. p_attempt completes the sentence "Cannot …".';
+
+create function private.pause_work(
+  p_kind text, p_name text, p_reason text, p_running text, p_until timestamptz
+)
+returns timestamptz
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_name constant text := coalesce(p_name, '');
+  v_attempt constant text := concat_ws(' ', 'pause the', p_kind, nullif(v_name, ''));
+  v_reason text;
+  v_paused_at timestamptz;
+begin
+  perform private.assert_operator(v_attempt);
+  v_reason := private.given_reason(v_attempt, p_reason);
+  perform private.assert_pausable(p_kind, v_name, v_attempt);
+  if (p_running in ('finish', 'cut')) is not true or (p_running = 'cut' and p_kind in ('tool', 'server', 'schedule')) then
+    perform private.raise_error('PAUSE_INVALID', format('Cannot %s: p_running is "%s"', v_attempt, p_running),
+      'Send finish, or cut for the project, an agent, a provider or a key. Running calls of tools and jobs of schedules always end.');
+  end if;
+  if p_until <= clock_timestamp() then
+    perform private.raise_error('PAUSE_INVALID', format('Cannot %s: p_until is in the past', v_attempt),
+      'Send a later time, or null for a pause until somebody ends it.');
+  end if;
+  perform private.lock_pauses(true);
+  insert into private.pauses as pause (kind, name, reason, running, paused_by, ends_at)
+  values (p_kind, v_name, v_reason, p_running, auth.uid(), p_until)
+  on conflict (kind, name) do update
+  set reason = excluded.reason, running = excluded.running, paused_by = excluded.paused_by, ends_at = excluded.ends_at
+  returning pause.paused_at into v_paused_at;
+  perform private.record_act('work.paused', '{}', v_reason, jsonb_build_object(
+    'kind', p_kind, 'name', nullif(v_name, ''), 'running', p_running, 'ends_at', p_until));
+  if p_running = 'cut' then
+    -- A worker that gets a wake sends a heartbeat immediately, whose answer names the tasks to return.
+    perform private.wake_function('supaswarm-worker');
+    perform pg_notify('supaswarm_tasks', 'cancel');
+  end if;
+  perform private.announce_pauses();
+  return v_paused_at;
+end;
+$$;
+comment on function private.pause_work(text, text, text, text, timestamptz) is
+  'Pauses work. Definer: no role may write pauses; assert_operator() checks the caller.';
+
+create function public.pause_work(
+  p_kind text, p_name text, p_reason text, p_running text default 'finish', p_until timestamptz default null
+)
+returns timestamptz
+language sql
+set search_path = ''
+as $$
+  select private.pause_work(p_kind, p_name, p_reason, p_running, p_until);
+$$;
+comment on function public.pause_work(text, text, text, text, timestamptz) is
+  'Lets new work wait until resume_work() or p_until, and returns since when it waits. p_kind and p_name: project and null, agent and its slug, server and its slug, tool and server/tool or the slug of an HTTP or function tool, provider and its name, schedule and its id (or the name of one of the service), key and a concurrency key. p_running: finish lets running tasks go on, cut has their workers return them, to continue after the pause; calls of tools always end. Pausing again replaces reason, p_running and p_until. The reason, of 1 to 2,000 characters, is in paused_work and in operator_acts. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, REASON_INVALID, PAUSE_INVALID.';
+revoke all on function public.pause_work(text, text, text, text, timestamptz) from public, anon, authenticated, service_role;
+grant execute on function private.pause_work(text, text, text, text, timestamptz),
+  public.pause_work(text, text, text, text, timestamptz) to authenticated, service_role;
+
+create function private.resume_work(p_kind text, p_name text)
+returns boolean
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_name constant text := coalesce(p_name, '');
+begin
+  perform private.assert_operator(concat_ws(' ', 'resume the', p_kind, nullif(v_name, '')));
+  if not private.end_pause(p_kind, v_name) then
+    return false;
+  end if;
+  perform private.record_act('work.resumed', '{}', null, jsonb_build_object('kind', p_kind, 'name', nullif(v_name, '')));
+  return true;
+end;
+$$;
+comment on function private.resume_work(text, text) is
+  'Resumes work. Definer: no role may write pauses; assert_operator() checks the caller.';
+
+create function public.resume_work(p_kind text, p_name text default null)
+returns boolean
+language sql
+set search_path = ''
+as $$
+  select private.resume_work(p_kind, p_name);
+$$;
+comment on function public.resume_work(text, text) is
+  'Ends a pause with the same p_kind and p_name as in pause_work(): the work that waited goes on within seconds. False when nothing was paused under this name. operator_acts records it. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED.';
+revoke all on function public.resume_work(text, text) from public, anon, authenticated, service_role;
+grant execute on function private.resume_work(text, text), public.resume_work(text, text) to authenticated, service_role;
+
+create function private.paused_work()
+returns table (
+  kind text, name text, reason text, running text, paused_at timestamptz, ends_at timestamptz, paused_by text,
+  waiting_count bigint
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_is_operator constant boolean := private.is_operator();
+begin
+  return query
+    select pause.kind, pause.name, pause.reason, pause.running, pause.paused_at, pause.ends_at,
+      case when v_is_operator then private.email_of(pause.paused_by) end,
+      case when v_is_operator then (
+        select count(*) from private.paused_tasks as waiting
+        join public.tasks as task on task.id = waiting.task_id
+        where waiting.kind = pause.kind and waiting.name = pause.name
+          and task.status = 'pending' and task.run_after = private.end_of_pauses()
+      ) end
+    from private.pauses as pause
+    where v_is_operator
+      or pause.kind in ('project', 'tool', 'server', 'provider')
+      or (pause.kind = 'agent' and exists (
+        select from public.agents as agent
+        where agent.slug = pause.name and private.may_use_agent(agent.id, auth.uid())
+      ))
+      or (pause.kind = 'schedule' and exists (
+        select from public.schedules as schedule
+        where schedule.id::text = pause.name and schedule.created_by = auth.uid()
+      ))
+      or (pause.kind = 'key' and exists (
+        select from private.paused_tasks as waiting
+        join public.tasks as task on task.id = waiting.task_id
+        where waiting.kind = 'key' and waiting.name = pause.name and task.created_by = auth.uid()
+      ))
+    order by pause.kind <> 'project', pause.paused_at;
+end;
+$$;
+comment on function private.paused_work() is
+  'The pauses that concern the caller. Definer: no role has a right to the table; the function selects the rows itself.';
+create view public.paused_work with (security_invoker = true) as
+  select * from private.paused_work();
+revoke all on public.paused_work from anon, authenticated, service_role;
+comment on view public.paused_work is
+  'What is paused: the project first, then the longest pause. Users see the project, tools, servers and providers, the agents that they may use, their schedules, and the keys that their tasks wait for; operators and the service see everything.';
+comment on column public.paused_work.name is 'As in pause_work(); empty for the project.';
+comment on column public.paused_work.paused_by is
+  'The operator''s address, for operators only; null for the service and for all others.';
+comment on column public.paused_work.waiting_count is
+  'Tasks that claims and calls have set aside for this pause, for operators only. Of a paused project all tasks wait; none is counted here.';
+grant execute on function private.paused_work() to authenticated, service_role;
+grant select on public.paused_work to authenticated, service_role;
+
+create function private.paused_tasks(p_master_task_id uuid)
+returns table (task_id uuid, kind text, name text, reason text, paused_at timestamptz)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_has_scope('list the paused tasks', 'swarm:run');
+  return query
+    select task.id, pause.kind, pause.name, pause.reason, pause.paused_at
+    from public.tasks as task
+    left join private.paused_tasks as waiting
+      on waiting.task_id = task.id and task.run_after = private.end_of_pauses()
+    join private.pauses as pause on case
+      when waiting.task_id is null then pause.kind = 'project' and (task.run_after is null or task.run_after <= clock_timestamp())
+      else pause.kind = waiting.kind and pause.name = waiting.name
+    end
+    where task.master_task_id = p_master_task_id and task.status = 'pending'
+      and (task.created_by = auth.uid() or private.may_read_as_operator(task))
+    order by task.id;
+end;
+$$;
+comment on function private.paused_tasks(uuid) is
+  'The tasks of a job that wait for a pause. Definer: no role has a right to the tables; the function selects the caller''s tasks, and those of jobs that an operator has opened.';
+
+create function public.paused_tasks(p_master_task_id uuid)
+returns table (task_id uuid, kind text, name text, reason text, paused_at timestamptz)
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.paused_tasks(p_master_task_id);
+$$;
+comment on function public.paused_tasks(uuid) is
+  'The tasks of a job that wait for a pause, with kind, name and reason of the pause and since when it lasts; none for a job that is not the caller''s. A task whose agent or key was paused lately may be missing until a worker looks for work. Raises INSUFFICIENT_SCOPE.';
+revoke all on function public.paused_tasks(uuid) from public, anon, authenticated, service_role;
+grant execute on function private.paused_tasks(uuid), public.paused_tasks(uuid) to authenticated, service_role;
 
 -- servers/sql_operator_definitions.sql
 

@@ -18,6 +18,8 @@ export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWor
   await addNamedAgent(sql, { ownerId, toolId });
   await sql`
     insert into public.tool_credential_audience (tool_id, user_id) values (${toolId}, ${ownerId})`;
+  // Of no server, so that nothing here waits.
+  await sql`insert into private.pauses (kind, name, reason) values ('server', 'none', 'A test')`;
   const tasks = taskFactories(sql, ownerId);
   await sql`
     insert into public.schedules (created_by, agent, input, cron)

@@ -14,6 +14,8 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   push: { entry: "scripts/push.ts", task: "push" },
   pull: { entry: "scripts/pull.ts", task: "pull" },
   agents: { entry: "scripts/agents.ts", task: "agents" },
+  pause: { entry: "scripts/pause.ts", task: "pause" },
+  resume: { entry: "scripts/resume.ts", task: "resume" },
   sql: { entry: "scripts/sql.ts", task: "sql" },
   import: { entry: "scripts/import.ts", task: "import" },
   "skills:import": { entry: "scripts/skills_import.ts", task: "skills:import" },

@@ -7,7 +7,7 @@ Deno.test("work stops when its leases could not be renewed until they expired", 
   let nowMs = 0;
   const held = new HeldWork();
   const stopped = Promise.withResolvers<unknown>();
-  const work = held.hold({ id: "task", epoch: "1" }, (signal) => {
+  const work = held.hold({ id: "task", epoch: "1" }, ({ signal }) => {
     signal.addEventListener("abort", () => stopped.resolve(signal.reason));
     return stopped.promise;
   });

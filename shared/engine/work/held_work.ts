@@ -6,8 +6,18 @@ import type { LeaseState, WorkLease } from "./work_kind.ts";
 interface HeldPiece {
   readonly lease: WorkLease;
   readonly stop: AbortController;
+  readonly pause: AbortController;
   readonly watch: Watch;
   readonly ended: Promise<unknown>;
+}
+
+/** What tells a run about its work. */
+export interface HeldSignals {
+  /** Aborts when the work must stop. */
+  readonly signal: AbortSignal;
+  /** Aborts when the work must be returned at its next step. */
+  readonly paused: AbortSignal;
+  readonly watch: Watch;
 }
 
 /** The work that a worker runs, with the means to stop each item. */
@@ -37,14 +47,15 @@ export class HeldWork {
   /** Holds work until `run` has ended. `run` must not throw. */
   async hold(
     lease: WorkLease,
-    run: (signal: AbortSignal, watch: Watch) => Promise<unknown>,
+    run: (signals: HeldSignals) => Promise<unknown>,
   ): Promise<void> {
     const key = keyOf(lease);
     this.#latest.get(lease.id)?.stop.abort(new StopReason("lost"));
     const stop = new AbortController();
+    const pause = new AbortController();
     const watch = new Watch(this.#clock);
-    const ended = run(stop.signal, watch);
-    const piece = { lease, stop, watch, ended };
+    const ended = run({ signal: stop.signal, paused: pause.signal, watch });
+    const piece = { lease, stop, pause, watch, ended };
     this.#pieces.set(key, piece);
     this.#latest.set(lease.id, piece);
     await ended;
@@ -52,12 +63,13 @@ export class HeldWork {
     if (this.#latest.get(lease.id) === piece) this.#latest.delete(lease.id);
   }
 
-  /** Stops lost or cancelled work, and records what is watched. */
+  /** Stops lost, cancelled or paused work, and records what is watched. */
   apply(states: readonly LeaseState[]): void {
     for (const { state, watchedSeconds = 0, ...lease } of states) {
       // The answer for an earlier lease may arrive when the work already has a new lease.
       const held = this.#pieces.get(keyOf(lease));
       if (state === "held") held?.watch.note(watchedSeconds);
+      else if (state === "paused") held?.pause.abort(new StopReason(state));
       else held?.stop.abort(new StopReason(state));
     }
   }

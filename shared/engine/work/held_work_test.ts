@@ -9,7 +9,7 @@ function heldLeases(epochs: readonly string[]) {
   const held = new HeldWork();
   const signals = epochs.map((epoch) => {
     const { promise, resolve } = Promise.withResolvers<AbortSignal>();
-    void held.hold({ id: "task", epoch }, (signal) => {
+    void held.hold({ id: "task", epoch }, ({ signal }) => {
       resolve(signal);
       return new Promise(() => {});
     });
@@ -57,7 +57,7 @@ Deno.test("hold() stops work under an earlier lease when one before that has end
   const first = Promise.withResolvers<void>();
   void held.hold({ id: "task", epoch: "1" }, () => first.promise);
   const second = Promise.withResolvers<AbortSignal>();
-  void held.hold({ id: "task", epoch: "2" }, (signal) => {
+  void held.hold({ id: "task", epoch: "2" }, ({ signal }) => {
     second.resolve(signal);
     return new Promise(() => {});
   });

@@ -4,6 +4,8 @@ export type StopKind =
   | "lost"
   /** It was cancelled. */
   | "cancelled"
+  /** An operator paused it; it continues from the checkpoint after the pause. */
+  | "paused"
   /** This worker ends; another continues from the checkpoint. */
   | "yield";
 

@@ -9,7 +9,7 @@ export interface WorkLease {
 
 /** The state of a lease. */
 export interface LeaseState extends WorkLease {
-  readonly state: "held" | "lost" | "cancelled";
+  readonly state: "held" | "lost" | "cancelled" | "paused";
   /** Remaining seconds for which the work is watched. @default 0 */
   readonly watchedSeconds?: number;
 }
@@ -31,6 +31,11 @@ export interface ClaimRequest {
 export interface WorkControl {
   /** Aborts pending calls; its reason is a `StopReason`. */
   readonly signal: AbortSignal;
+  /**
+   * Aborts when the work is to be returned at its next step, because an operator paused it; its
+   * reason is a `StopReason`. A call with an effect may end first.
+   */
+  readonly paused: AbortSignal;
   /** True when the worker claims no more. Work should be returned if possible. */
   readonly isDraining: () => boolean;
   /** True when nothing further may start, because the worker's time is nearly up. */

@@ -247,9 +247,10 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { id, epoch } = work;
     const beganAtMs = this.#now();
     const settle = this.#occupySlot();
-    await this.#held.hold({ id, epoch }, async (signal, watch) => {
+    await this.#held.hold({ id, epoch }, async ({ signal, paused, watch }) => {
       const end = await kind.run(work, {
         signal,
+        paused,
         isDraining: () => !this.#isOpen(),
         isClosing: () => this.#isClosing(),
         reserveStream: () => this.#reserveStream(),

@@ -233,7 +233,7 @@ async function ask(
           deltas.restart();
           shown.restart();
         },
-        signal: signal ?? control.signal,
+        signal: AbortSignal.any([signal ?? control.signal, control.paused]),
       }));
     underWay.modelCall = null;
     for (const cut of cutCalls) await ports.store.loseCall(lease, cut);

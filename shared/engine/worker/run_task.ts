@@ -96,7 +96,10 @@ async function advance(run: TaskRun): Promise<TaskEnd> {
       asked,
       spawned,
     });
-    if (isNewStep(decision) && run.control.isClosing()) throw new StopReason("yield");
+    if (isNewStep(decision)) {
+      run.control.paused.throwIfAborted();
+      if (run.control.isClosing()) throw new StopReason("yield");
+    }
     try {
       const end = await carryOut(decision, run, spawned);
       if (end !== null) return end;

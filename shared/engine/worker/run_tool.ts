@@ -31,6 +31,7 @@ const MAX_RATE_LIMIT_WAIT_SECONDS = 20;
  *
  * @returns The ended step; null if a person must be asked: before the call, which was not made, or
  * because its outcome is unknown.
+ * @throws WORK_PAUSED if the task must wait for the tool.
  */
 export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord | null> {
   const outcome = await withDeltas(
@@ -46,6 +47,11 @@ export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord 
     run.asked.set(call.intent.seq, outcome.question);
     run.transcript.markUntried(call.intent.seq);
     return null;
+  }
+  if (outcome instanceof SwarmError && outcome.code === "WORK_PAUSED") {
+    // An earlier try of a repeated call may have had its effect.
+    if (!call.isRerun) run.transcript.markUntried(call.intent.seq);
+    throw outcome;
   }
   if (outcome instanceof SwarmError) {
     return { ...call.intent, ...errorResult(outcome.code, outcome.message) };
@@ -79,7 +85,9 @@ async function callWithinRateLimit(
       return await gateway.call({ ...request, ...definedOnly({ onText }) }, signal);
     } catch (error) {
       if (error instanceof ApprovalRequired) return error;
-      if (!(error instanceof SwarmError) || error.code !== "TOOL_RATE_LIMITED") throw error;
+      if (!(error instanceof SwarmError)) throw error;
+      if (error.code === "WORK_PAUSED") return error;
+      if (error.code !== "TOOL_RATE_LIMITED") throw error;
       const waitMs = (error.retryAfterSeconds ?? 1) * 1_000;
       if (clock.nowMs() + waitMs > giveUpAtMs) return error;
       await clock.sleep(waitMs, signal);

@@ -2,7 +2,8 @@ import { type ErrorBody, SwarmError } from "../../platform/errors/swarm_error.ts
 import { StopReason } from "../work/stop_reason.ts";
 import type { TaskEnd } from "./task_end.ts";
 import type { TaskRun } from "./task_run.ts";
-import type { RetryPolicy } from "./task_store.ts";
+import type { RetryPolicy, YieldOptions } from "./task_store.ts";
+import { pauseOf } from "../../platform/errors/work_paused.ts";
 
 /** The parts of a run needed here; its context may be unreadable. */
 export type FailedRun = Omit<TaskRun, "context">;
@@ -15,8 +16,8 @@ export type FailedRun = Omit<TaskRun, "context">;
  */
 export async function settleFailure(error: unknown, run: FailedRun): Promise<TaskEnd> {
   try {
-    const { signal } = run.control;
-    const cause: unknown = signal.aborted ? signal.reason : error;
+    const stopped = [run.control.signal, run.control.paused].find(({ aborted }) => aborted);
+    const cause: unknown = stopped === undefined ? error : stopped.reason;
     return cause instanceof StopReason ? await stop(cause, run) : await fail(cause, run);
   } catch (problem) {
     return endOfLease(toTaskError(problem), run);
@@ -49,13 +50,19 @@ async function stop({ kind, isFinal }: StopReason, run: FailedRun): Promise<Task
     case "cancelled":
       return await cancel(run);
     case "yield":
-      await keepResults(run);
-      await run.ports.store.yield(run.lease, {
-        untriedSeqs: run.transcript.untriedCalls,
-        cutCall: cutCall(run, isFinal),
-      });
-      return "yielded";
+      return await yieldTask({ cutCall: cutCall(run, isFinal) }, run);
+    case "paused":
+      return await yieldTask({ cutCall: cutCall(run, false), pause: {} }, run);
   }
+}
+
+async function yieldTask(options: YieldOptions, run: FailedRun): Promise<TaskEnd> {
+  await keepResults(run);
+  await run.ports.store.yield(run.lease, {
+    untriedSeqs: run.transcript.untriedCalls,
+    ...options,
+  });
+  return "yielded";
 }
 
 async function fail(cause: unknown, run: FailedRun): Promise<TaskEnd> {
@@ -64,6 +71,7 @@ async function fail(cause: unknown, run: FailedRun): Promise<TaskEnd> {
     return endOfLease(error, run);
   }
   if (error.code === "TASK_CANCELLED") return await cancel(run);
+  if (error.code === "WORK_PAUSED") return await yieldTask({ pause: pauseOf(error) }, run);
   noteFailure(error, run, originOf(error));
   await keepResults(run);
   if (mayHaveCost(error, run)) await bookLostCall(run);

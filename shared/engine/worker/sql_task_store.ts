@@ -26,7 +26,7 @@ const claimedRow = z.object({
 const leaseRow = z.object({
   task_id: z.string(),
   epoch: z.string(),
-  state: z.enum(["held", "lost", "cancelled"]),
+  state: z.enum(["held", "lost", "cancelled", "paused"]),
   watched_seconds: z.number(),
 });
 const stepRow = z.object({
@@ -244,14 +244,15 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
       return first(rows).status;
     },
 
-    async yield({ taskId, epoch }, { untriedSeqs = [], cutCall = null } = {}) {
+    async yield({ taskId, epoch }, { untriedSeqs = [], cutCall = null, pause = null } = {}) {
       await withRetries("return the task", anyRow, () =>
         sql`
         select private.yield_task(
           p_task_id => ${taskId}::uuid,
           p_epoch => ${epoch}::bigint,
           p_untried => ${json(untriedSeqs)},
-          p_cut_call => ${nullable(cutCall)}
+          p_cut_call => ${nullable(cutCall)},
+          p_pause => ${nullable(pause)}
         )`);
     },
 

@@ -33,7 +33,7 @@ export interface CutCall {
 
 /** The state of a lease. */
 export interface TaskLeaseState extends Lease {
-  readonly state: "held" | "lost" | "cancelled";
+  readonly state: "held" | "lost" | "cancelled" | "paused";
   /** Remaining seconds for which the task's job is watched. @default 0 */
   readonly watchedSeconds?: number;
 }
@@ -136,6 +136,12 @@ export interface YieldOptions {
    * time, so that no other worker could finish the call. @default none
    */
   readonly cutCall?: (CutCall & { readonly is_final: boolean }) | null;
+  /**
+   * The `{kind, name}` of the pause that the task waits for, or `{}` for one that cuts running work.
+   *
+   * @default the worker has no room for it
+   */
+  readonly pause?: JsonObject | null;
 }
 
 /**

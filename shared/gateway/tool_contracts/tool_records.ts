@@ -1,6 +1,7 @@
 import { z } from "../../vendor/zod.js";
 import { CLOSED_SETS } from "../../platform/db/closed_sets.ts";
 import { type ErrorCode, isErrorCode } from "../../platform/errors/codes.ts";
+import { workPauseSchema } from "../../platform/errors/work_paused.ts";
 import type { JsonValue } from "../../platform/values/json.ts";
 import { jsonObject, jsonValue } from "../../platform/values/json_schema.ts";
 import { schemaLossesSchema } from "../../models/tool_schemas/schema_loss.ts";
@@ -100,6 +101,8 @@ export const callSchema = serverSchema.extend({
   scopes: z.array(z.string()).nullable(),
   is_granted: z.boolean(),
   is_allowed: z.boolean(),
+  /** An operator has paused the tool or its server. @default not paused */
+  pause: workPauseSchema.nullish(),
   /** Null if no agent calls. */
   approval: z.object({
     /** At most the one for everyone's jobs and the owner's. */

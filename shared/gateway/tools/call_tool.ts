@@ -30,7 +30,7 @@ export interface ReadCall {
  * Runs one call in a fixed order: scope → policy → arguments → approval → credential → call, with retries
  * where they are safe → uniform errors → redact → record → learn.
  *
- * @throws SwarmError `ApprovalRequired`, `TOOL_RATE_LIMITED`, `DATABASE_UNAVAILABLE`, or one of {@linkcode UNRECORDED};
+ * @throws SwarmError `ApprovalRequired`, `TOOL_RATE_LIMITED`, `WORK_PAUSED`, `DATABASE_UNAVAILABLE`, or one of {@linkcode UNRECORDED};
  * the reason of an aborted signal.
  */
 export async function callTool(
@@ -49,7 +49,11 @@ export async function callTool(
   };
   const ended = await runCall(requested, read?.record);
   const { result, record } = ended;
-  if (result.kind === "error" && record === null && isUnrecorded(result.error)) throw result.error;
+  if (result.kind === "error") {
+    if (record === null && isUnrecorded(result.error)) throw result.error;
+    // Nothing was called, and the caller waits and calls again.
+    if (!ended.isSent && isPaused(result.error)) throw result.error;
+  }
   return await endCall(ended);
 }
 
@@ -61,6 +65,10 @@ async function runCall(requested: RequestedCall, read?: CallRecord): Promise<End
   const approved = approveCall(admitted.call);
   if (approved.kind === "ended") return approved.call;
   return (await sendCall(approved.call)).call;
+}
+
+function isPaused(error: unknown): boolean {
+  return error instanceof SwarmError && error.code === "WORK_PAUSED";
 }
 
 function isUnrecorded(error: unknown): boolean {

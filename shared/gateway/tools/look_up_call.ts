@@ -1,4 +1,5 @@
 import type { CallRecord } from "../tool_contracts/tool_records.ts";
+import { workPaused } from "../../platform/errors/work_paused.ts";
 import { unknownServer } from "../tool_contracts/unknown_server.ts";
 import { endedUnsent, type LookedUpCall, type RequestedCall, type Staged } from "./call_stages.ts";
 
@@ -26,7 +27,9 @@ export async function beginCall(call: RequestedCall, isCharged: boolean): Promis
   return lookedUp(call, record);
 }
 
+/** @throws SwarmError WORK_PAUSED */
 function lookedUp(call: RequestedCall, record: CallRecord): LookedUpCall {
+  if (record.pause) throw workPaused(`call '${call.request.toolName}'`, record.pause);
   const { user_id: userId, client_id: clientId, session_id: sessionId } = record;
   // What was approved runs, whatever the caller sends.
   const args = record.approval?.approved_arguments ?? call.request.arguments;

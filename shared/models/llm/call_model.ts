@@ -135,7 +135,7 @@ export type CallModel = (call: ModelCall) => Promise<ModelCallResult>;
  * `isPassable` says so), it uses the fallbacks; if all fail, it throws the first failure that may
  * pass with time, else the first.
  *
- * @throws SwarmError PROVIDER_NOT_FOUND, BUDGET_EXCEEDED, MODEL_KEY_MISSING, MODEL_POLICY_DENIED,
+ * @throws SwarmError PROVIDER_NOT_FOUND, BUDGET_EXCEEDED, MODEL_KEY_MISSING, MODEL_POLICY_DENIED, WORK_PAUSED,
  * TOOL_ADDRESS_FORBIDDEN for a `base_url` that may not be reached, and the codes of
  * {@linkcode ModelAdapter}; the reason of an aborted signal.
  */
@@ -159,7 +159,8 @@ export function createModelCaller(ports: ModelCallPorts): CallModel {
         if (passedOver.length === 0) return { answer, usage };
         return { answer, usage: { ...usage, passed_over: passedOver } };
       } catch (error) {
-        if (!(error instanceof SwarmError)) throw error;
+        // A fallback that is paused is waited for, too: without it, the call could only fail.
+        if (!(error instanceof SwarmError) || error.code === "WORK_PAUSED") throw error;
         const isPassable = call.isPassable ?? isProvidersFailure;
         // An error of a fallback must not hide the original failure.
         const passed = { provider: candidate.provider.name, model, code: error.code };

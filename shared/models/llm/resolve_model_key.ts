@@ -3,6 +3,7 @@ import { CLOSED_SETS } from "../../platform/db/closed_sets.ts";
 import { answerInTime } from "../../platform/db/answer_in_time.ts";
 import type { Sql } from "../../platform/db/sql_client.ts";
 import { toSwarmError } from "../../platform/db/to_swarm_error.ts";
+import { workPaused, workPauseSchema } from "../../platform/errors/work_paused.ts";
 import { sleep } from "../../platform/values/sleep.ts";
 
 /** A key for one model call, and its owner. */
@@ -41,7 +42,7 @@ export interface ModelKeyQuery {
  * call needs, it waits for them, for up to half a minute.
  *
  * @throws SwarmError MODEL_KEY_MISSING, MODEL_POLICY_DENIED, PRICE_UNKNOWN, SPENDING_CAP_REACHED,
- * PROVIDER_NOT_FOUND, BUDGET_EXCEEDED, DATABASE_UNAVAILABLE; the reason of an aborted signal.
+ * PROVIDER_NOT_FOUND, BUDGET_EXCEEDED, WORK_PAUSED, DATABASE_UNAVAILABLE; the reason of an aborted signal.
  */
 export type ResolveModelKey = (query: ModelKeyQuery) => Promise<ModelKey>;
 
@@ -52,6 +53,7 @@ const rowsSchema = z.tuple([z.object({
   // The database client returns a bigint as text.
   max_output_tokens: z.coerce.number().nullable(),
   must_wait: z.boolean(),
+  pause: workPauseSchema.nullable(),
 })]);
 
 const LOOK_AGAIN_MS = 250;
@@ -62,6 +64,7 @@ export function createModelKeyResolver(sql: Sql): ResolveModelKey {
   return async (query) => {
     for (let looks = 1;; looks++) {
       const found = await look(sql, query, looks < MAX_LOOKS);
+      if (found.pause !== null) throw workPaused("call the model", found.pause);
       if (!found.must_wait) return toKey(sql, found);
       await sleep(LOOK_AGAIN_MS, query.signal);
       query.signal.throwIfAborted();
@@ -78,7 +81,7 @@ async function look(
 ): Promise<FoundKey> {
   try {
     const rows = await answerInTime(sql`
-      select secret, key_source, reservation_id, max_output_tokens, must_wait
+      select secret, key_source, reservation_id, max_output_tokens, must_wait, pause
       from private.resolve_provider_secret(
         p_provider_id => ${providerId},
         p_user_id => ${userId},

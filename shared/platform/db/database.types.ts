@@ -1588,6 +1588,20 @@ isOneToOne: false
                         Relationships: [
                     
                   ]
+                },"paused_work": {
+                  Row: {
+                    "ends_at": string | null,"kind": string | null,"name": string | null,"paused_at": string | null,"paused_by": string | null,"reason": string | null,"running": string | null,"waiting_count": number | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                           "ends_at"?: string | null,"kind"?: string | null,"name"?: string | null,"paused_at"?: string | null,"paused_by"?: string | null,"reason"?: string | null,"running"?: string | null,"waiting_count"?: number | null
+                         }
+                        Update: {
+                           "ends_at"?: string | null,"kind"?: string | null,"name"?: string | null,"paused_at"?: string | null,"paused_by"?: string | null,"reason"?: string | null,"running"?: string | null,"waiting_count"?: number | null
+                         }
+                        Relationships: [
+                    
+                  ]
                 },"queue_health": {
                   Row: {
                     "delayed_count": number | null,"expired_lease_count": number | null,"live_worker_count": number | null,"oldest_wait_seconds": number | null,"priority": string | null,"running_count": number | null,"waiting_count": number | null,"waiting_for_review_count": number | null,"waiting_for_subtasks_count": number | null
@@ -1968,6 +1982,14 @@ isOneToOne: false
         isOneToOne: false
         isSetofReturn: true
       } },
+"pause_work":
+{ Args: { "p_kind": string,"p_name": string,"p_reason": string,"p_running"?: string,"p_until"?: string }; Returns: string
+                           },
+"paused_tasks":
+{ Args: { "p_master_task_id": string }; Returns: {
+              "kind": string,"name": string,"paused_at": string,"reason": string,"task_id": string
+            }[]
+                           },
 "project_freshness":
 { Args: { "p_project_id": string }; Returns: {
               "document_count": number,"embedder": string,"failed_chunks": number,"head_checked_at": string,"head_commit": string,"indexed_at": string,"indexed_commit": string,"is_behind": boolean,"next_embedder": string,"pending_chunks": number
@@ -2009,6 +2031,9 @@ isOneToOne: false
                            },
 "respond_to_review":
 { Args: { "p_approved": boolean,"p_comments"?: string,"p_hold_seconds"?: number,"p_response"?: Json,"p_seq"?: number,"p_task_id": string }; Returns: string
+                           },
+"resume_work":
+{ Args: { "p_kind": string,"p_name"?: string }; Returns: boolean
                            },
 "retain_job":
 { Args: { "p_is_kept"?: boolean,"p_task_id": string }; Returns: boolean

@@ -112,6 +112,13 @@ export const ERROR_CODES = {
   TASK_NOT_FOUND: tool(404, "Check the id and sign in as the task's owner."),
   JOB_NOT_OPENED: auth(403, "Open the job first: operator_open_job(p_task_id, p_reason)."),
   REASON_INVALID: tool(400, "Say why in 1 to 2,000 characters."),
+  PAUSE_INVALID: tool(
+    422,
+    "Name an existing kind and name; docs/how-to/stop-and-resume-work.md lists the kinds.",
+  ),
+  WORK_PAUSED: rateLimited(503, "Try again when an operator has resumed the work.", {
+    isRefusal: true,
+  }),
   TASK_NOT_MASTER: tool(409, "Name the job's master task."),
   TASK_NOT_CONTINUABLE: tool(409, "Wait until the task has ended, or continue its master task."),
   TASK_NOT_RETRYABLE: tool(409, "Create a new task or fork one."),

@@ -241,6 +241,7 @@ declare
   v_least constant uuid := uuid '00000000-0000-0000-0000-000000000000';
   v_has_key_limits constant boolean := exists (select from private.concurrency_limits);
   v_last_owner constant uuid := private.release_due_tasks();
+  v_has_pauses boolean;
   v_of_users constant boolean := v_has_key_limits or v_last_owner > v_least;
   v_ids uuid[] := array[]::uuid[];
   v_new_ids uuid[];
@@ -249,13 +250,18 @@ begin
   -- A claim that a crash of the server undoes is made again, with a later epoch, so its commit need not wait for
   -- the disk. The first write that something outside the database follows waits, except for a model call.
   perform set_config('synchronous_commit', 'off', true);
-  if v_last_owner is not null and p_limit > 0 then
+  perform private.lock_pauses(false);
+  v_has_pauses := exists (select from private.pauses);
+  if v_last_owner is not null and p_limit > 0 and not (v_has_pauses and private.is_project_paused()) then
     if v_of_users then
       -- One claim at a time: two that count concurrently would both start the last task that a limit allows. A
       -- claim without the lock ignores tasks that users create meanwhile; the next claim finds them.
       perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));
     end if;
     v_ids := array(select private.next_tasks(p_limit, p_is_idle, v_of_users, v_has_key_limits));
+    if v_has_pauses then
+      v_ids := private.without_paused(v_ids);
+    end if;
   end if;
   if cardinality(v_ids) < p_limit then
     perform private.open_wake_gate('supaswarm_tasks');

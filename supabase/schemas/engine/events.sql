@@ -411,7 +411,7 @@ language sql
 stable
 set search_path = ''
 as $$
-  select (is_own_channel.p_topic = 'supaswarm:user:' || (select auth.uid()) or exists (
+  select (is_own_channel.p_topic in ('supaswarm:user:' || (select auth.uid()), 'supaswarm:project') or exists (
     select from public.tasks as task
     where task.id = private.task_id_of_channel(is_own_channel.p_topic)
       and task.created_by = (select auth.uid())
@@ -420,7 +420,7 @@ as $$
   and private.has_scope('swarm:run');
 $$;
 comment on function private.is_own_channel(text) is
-  'True when the topic is the caller''s own channel, or the channel of a task or master task that the caller owns. An OAuth client needs the scope swarm:run.';
+  'True when the topic is the project''s channel, the caller''s own, or that of a task or master task that the caller owns. An OAuth client needs the scope swarm:run.';
 grant execute on function private.is_own_channel(text) to authenticated;
 
 create function private.join_channel(p_topic text)

@@ -263,7 +263,7 @@ begin
         job.metadata, job.priority, job.budget, job.error,
         coalesce(total.task_count, 1), review.open_count,
         coalesce(total.input_tokens, 0), coalesce(total.output_tokens, 0), total.cost_micro_usd,
-        job.run_after, job.cancel_requested_at, job.created_at, job.started_at, job.finished_at
+        nullif(job.run_after, private.end_of_pauses()), job.cancel_requested_at, job.created_at, job.started_at, job.finished_at
       from page
       join public.tasks as job on job.id = page.id
       left join private.job_totals as total on total.master_task_id = job.id

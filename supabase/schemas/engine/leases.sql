@@ -12,6 +12,8 @@ returns table (task_id uuid, epoch bigint, state text)
 language plpgsql
 set search_path = ''
 as $$
+declare
+  v_is_any_cut constant boolean := exists (select from private.pauses where running = 'cut');
 begin
   insert into private.workers (id) values (p_worker_id)
   on conflict (id) do update set seen_at = clock_timestamp(), stopped_at = null;
@@ -24,6 +26,7 @@ begin
       case
         when not lease.is_held then 'lost'
         when task.cancel_requested_at is not null then 'cancelled'
+        when v_is_any_cut and private.is_cut(task) then 'paused'
         else 'held'
       end
     from private.renew_tasks(p_leases, p_lease_seconds) as lease
@@ -31,7 +34,7 @@ begin
 end;
 $$;
 comment on function private.heartbeat(text, jsonb, int) is
-  'Renews the leases [{id, epoch}] of a worker in one statement and records that the worker is alive. Also returns the tasks of dead workers to the lines. Returns held, lost or cancelled for each lease. Called by workers.';
+  'Renews the leases [{id, epoch}] of a worker in one statement and records that the worker is alive. Also returns the tasks of dead workers to the lines. Returns held, lost, cancelled or paused (which a worker returns) for each lease. Called by workers.';
 
 create function private.stop_worker(p_worker_id text)
 returns void

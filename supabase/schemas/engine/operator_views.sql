@@ -39,6 +39,7 @@ create view public.stuck_tasks with (security_invoker = true) as
           then 'no_progress'
         when task.status = 'pending'
           and coalesce(task.run_after, task.updated_at) <= clock_timestamp() - interval '5 minutes'
+          and not private.is_project_paused()
           then 'not_claimed'
         when task.status = 'pending' and task.yields > 3 then 'no_progress'
         when task.status = 'pending_subtask' and not exists (

@@ -237,9 +237,11 @@ begin
   exception when query_canceled or others then
     perform private.record_maintenance_failure('reconcile', null, sqlstate, sqlerrm);
   end;
+  perform private.run_maintenance('end_due_pauses');
+  perform private.run_maintenance('return_resumed_tasks', 10000);
   perform private.run_maintenance('end_late_statements');
   perform private.run_maintenance('check_alerts');
   perform private.wake_for_due_work();
 end;
 $$;
-comment on function private.tick() is 'Runs every 15 seconds: reconciles, ends statements of callers that are past their time, checks the alerts, and wakes the workers of every kind of work that is due, even when a repair or the check of another kind fails.';
+comment on function private.tick() is 'Runs every 15 seconds: reconciles, ends pauses and statements of callers that are past their time, checks the alerts, and wakes the workers of every kind of work that is due, even when a repair or the check of another kind fails.';

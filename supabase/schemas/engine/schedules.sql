@@ -40,7 +40,7 @@ comment on column public.schedules.cron is 'Five fields (minute, hour, day of th
 comment on column public.schedules.time_zone is 'Time zone of cron: UTC, or a name such as Europe/Berlin.';
 comment on column public.schedules.overlap is 'What happens when a run is due while the previous job has not ended. skip: the run is skipped. queue: the run waits for the job to end; at most ten wait.';
 comment on column public.schedules.metadata is 'Metadata of each job, in addition to {schedule: {id, name, scheduled_at}}.';
-comment on column public.schedules.next_run_at is 'Null while the schedule is not active. After a downtime, missed runs are made up for by a single run.';
+comment on column public.schedules.next_run_at is 'Null while the schedule is not active. After a downtime or a pause, missed runs are made up for by a single run.';
 comment on column public.schedules.waiting_times is 'Due times of the runs that wait for the previous job to end.';
 comment on column public.schedules.last_run_at is 'When the last job was created.';
 comment on column public.schedules.skipped_count is 'Runs that were skipped because a job of the schedule had not ended.';
@@ -293,6 +293,25 @@ end;
 $$;
 comment on function private.has_unfinished_run(public.schedules) is 'True when the last job of a schedule has not ended.';
 
+create function private.is_schedule_paused(p_schedule public.schedules)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return exists (
+    select from private.pauses as pause
+    where pause.kind = 'project'
+      or (pause.kind = 'schedule' and (
+        pause.name = p_schedule.id::text or (p_schedule.created_by is null and pause.name = p_schedule.name)
+      ))
+  );
+end;
+$$;
+comment on function private.is_schedule_paused(public.schedules) is
+  'True while a schedule, or the project, is paused: its next run stays due, so that a single run follows the pause.';
+
 create function private.take_due_run(p_schedule public.schedules)
 returns void
 language plpgsql
@@ -358,6 +377,7 @@ begin
       from public.schedules as waiting
       left join public.tasks as previous on previous.id = waiting.last_task_id
       where waiting.waiting_times <> '{}' and (previous.id is null or previous.finished_at is not null)
+        and not private.is_schedule_paused(waiting)
     ) as turn
     join public.schedules as schedule on schedule.id = turn.id
     where schedule.waiting_times <> '{}'
@@ -380,7 +400,7 @@ begin
       select due.id,
         row_number() over (partition by due.created_by order by due.next_run_at) as place_of_owner
       from public.schedules as due
-      where due.is_active and due.next_run_at <= clock_timestamp()
+      where due.is_active and due.next_run_at <= clock_timestamp() and not private.is_schedule_paused(due)
     ) as turn
     join public.schedules as schedule on schedule.id = turn.id
     where schedule.is_active and schedule.next_run_at <= clock_timestamp()

@@ -353,7 +353,8 @@ comment on function private.delete_untried(public.tasks, jsonb) is
   'Deletes the tool steps [seq] that the task''s worker wrote and certainly never sent, so that no review is requested for them.';
 
 create function private.yield_task(
-  p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]', p_cut_call jsonb default null
+  p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]', p_cut_call jsonb default null,
+  p_pause jsonb default null
 )
 returns boolean
 language plpgsql
@@ -368,13 +369,21 @@ declare
   v_yields int;
   v_pause interval;
 begin
-  if p_cut_call is not null then
+  if p_cut_call is not null and p_pause is null then
     perform private.record_cut_call(p_task_id, p_cut_call);
+  elsif p_cut_call is not null then
+    perform private.book_cut_call(p_task_id, p_cut_call);
   end if;
   if not v_is_held then
     return false;
   end if;
   perform private.delete_untried(v_task, p_untried);
+  if p_pause is not null then
+    update public.tasks set deliveries = greatest(deliveries - 1, 0) where id = p_task_id;
+    perform private.requeue_task(v_task, private.wait_for_pause(p_task_id, p_pause),
+      concat_ws(' ', 'paused:', coalesce(p_pause ->> 'kind', 'returned by worker ' || v_task.worker_id), p_pause ->> 'name'));
+    return true;
+  end if;
   if (p_cut_call ->> 'is_final')::boolean and not v_has_progressed then
     perform private.bury_task(v_task, 'deliveries_exhausted', private.unfinished_call_error(p_cut_call ->> 'seq'));
     return true;
@@ -391,5 +400,5 @@ begin
   return true;
 end;
 $$;
-comment on function private.yield_task(uuid, bigint, jsonb, jsonb) is
-  'Returns a task to the queue with its checkpoint; false when it was to be cancelled and now is. This counts neither as an attempt nor as a delivery: an isolate that is full is no error of the task. The third time without an ended step it is to run alone; after that it waits longer each time, and its log says what it had begun. The tool steps p_untried [seq] were written but certainly never sent: they are deleted, so that no review is requested for them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was running; is_final is true when it had a worker for itself. Raises LEASE_LOST. Called by workers.';
+comment on function private.yield_task(uuid, bigint, jsonb, jsonb, jsonb) is
+  'Returns a task to the queue with its checkpoint; false when it was to be cancelled and now is. This counts neither as an attempt nor as a delivery: an isolate that is full is no error of the task. The third time without an ended step it is to run alone; after that it waits longer each time, and its log says what it had begun. The tool steps p_untried [seq] were written but certainly never sent: they are deleted, so that no review is requested for them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was running; is_final is true when it had a worker for itself. With p_pause, the task is returned because of a pause, which counts as nothing: {kind, name} of the pause that it waits for, {} for one that cuts running work. Raises LEASE_LOST. Called by workers.';

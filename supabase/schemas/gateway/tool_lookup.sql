@@ -149,11 +149,12 @@ begin
   return coalesce(
       (p_server ->> 'tools_listed_at')::timestamptz < clock_timestamp() - make_interval(secs => p_max_age_seconds), true)
     and coalesce((p_server ->> 'listing_failed_at')::timestamptz < clock_timestamp() - interval '1 minute', true)
-    and p_server ->> 'breaker' <> 'open';
+    and p_server ->> 'breaker' <> 'open'
+    and private.pause_in_force('server', p_server #>> '{tool,slug}') is null;
 end;
 $$;
 comment on function private.is_listing_due(jsonb, int) is
-  'True when a server (as returned by connect_tool_server()) should list its tools: its list is missing or old, and listing did not just fail.';
+  'True when a server (as returned by connect_tool_server()) should list its tools: its list is missing or old, listing did not just fail, and the server is not paused.';
 
 create function private.agent_tool_servers(
   p_agent_id uuid, p_user_id uuid, p_max_age_seconds int, p_task_id uuid default null
@@ -287,6 +288,7 @@ declare
   v_is_granted boolean;
   v_is_guardrail boolean;
   v_call jsonb;
+  v_pause jsonb;
   v_retry_after_ms int := 0;
 begin
   -- A server crash may lose these writes, so their commit need not wait for the disk. The commit of the
@@ -328,6 +330,7 @@ begin
   v_name := coalesce(v_cached.tool_name, v_name);
 
   v_policy := private.find_mcp_policy(v_tool.slug, v_name, v_user_id);
+  v_pause := private.pause_of_call(v_tool.slug, v_name);
   v_is_guardrail := coalesce((v_caller ->> 'is_guardrail')::boolean, false) and exists (
     select from public.agent_guardrails as guardrail
     where guardrail.tool_id = v_tool.id and guardrail.agent_id = v_agent_id and guardrail.tool_name = v_name
@@ -347,6 +350,7 @@ begin
     'is_due', v_is_due,
     'is_granted', v_is_granted,
     'is_allowed', coalesce(v_policy.is_allowed, true),
+    'pause', v_pause,
     -- The operator sets guardrails, so nobody approves their calls.
     'approval', case when not v_is_guardrail then private.approval_of_call(p_call, v_tool.id, v_name, v_user_id) end,
     'timeout_ms', coalesce(v_policy.timeout_ms, (
@@ -370,7 +374,7 @@ begin
   );
   -- Last, because a user's concurrent calls wait for the bucket until this transaction ends. Only existing
   -- names get one, so that invented names cannot fill the table.
-  if (p_call ->> 'is_charged')::boolean and v_cached.id is not null and not v_is_due
+  if (p_call ->> 'is_charged')::boolean and v_cached.id is not null and not v_is_due and v_pause is null
     and coalesce(v_policy.is_allowed, true) and (v_user_id is not null or v_policy.id is not null) then
     v_retry_after_ms := private.take_tool_call(
       v_tool.id, v_name, v_user_id,
@@ -383,7 +387,7 @@ begin
 end;
 $$;
 comment on function private.begin_tool_call(jsonb) is
-  'Everything that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent, is_guardrail, joins_session}, step_seq, is_charged, max_age_seconds} needs: the result of connect_tool_server() and {user_id, session_id, client_id (in a task the client that created its job), scopes (null: all), is_due, is_granted, is_allowed, approval: approval_of_call(), timeout_ms, max_input_bytes (null: no limit), retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached (the newest version, also for a call of an older one) or null, tool_names if cached is null}. Null when no such server is registered and active. Also charges the call to its rate limit, unless the server''s list is older than max_age_seconds (null: any age), and creates its session. Called by the gateway.';
+  'Everything that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent, is_guardrail, joins_session}, step_seq, is_charged, max_age_seconds} needs: the result of connect_tool_server() and {user_id, session_id, client_id (in a task the client that created its job), scopes (null: all), is_due, is_granted, is_allowed, pause: pause_of_call(), approval: approval_of_call(), timeout_ms, max_input_bytes (null: no limit), retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached (the newest version, also for a call of an older one) or null, tool_names if cached is null}. Null when no such server is registered and active. Also charges the call to its rate limit, unless the server''s list is older than max_age_seconds (null: any age), and creates its session. Called by the gateway.';
 
 create function private.usable_servers(p_caller jsonb, p_server text default null)
 returns table (server jsonb, scopes jsonb)

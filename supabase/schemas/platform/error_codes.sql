@@ -36,6 +36,8 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('TASK_NOT_FOUND', 404, 'tool_error', false, true),
   ('JOB_NOT_OPENED', 403, 'auth_error', false, false),
   ('REASON_INVALID', 400, 'tool_error', false, true),
+  ('PAUSE_INVALID', 422, 'tool_error', false, true),
+  ('WORK_PAUSED', 503, 'rate_limited', true, false),
   ('TASK_NOT_MASTER', 409, 'tool_error', false, true),
   ('TASK_NOT_CONTINUABLE', 409, 'tool_error', false, true),
   ('TASK_NOT_RETRYABLE', 409, 'tool_error', false, true),

@@ -292,7 +292,9 @@ create function private.resolve_provider_secret(
   p_input_tokens bigint default null, p_output_tokens bigint default null,
   p_task_id uuid default null, p_may_wait boolean default false
 )
-returns table (secret text, key_source text, reservation_id uuid, max_output_tokens bigint, must_wait boolean)
+returns table (
+  secret text, key_source text, reservation_id uuid, max_output_tokens bigint, must_wait boolean, pause jsonb
+)
 language plpgsql
 set search_path = ''
 as $$
@@ -302,12 +304,18 @@ declare
   v_own public.user_provider_keys;
   v_secret text;
   v_reserved private.job_reservation;
+  v_pause jsonb;
 begin
   select * into v_provider from public.llm_providers where id = p_provider_id and is_active;
   if not found then
     perform private.raise_error('PROVIDER_NOT_FOUND',
       'Cannot call the model: its provider does not exist or is not active',
       'Set the agent''s provider_id to an active row of llm_providers.');
+  end if;
+  v_pause := private.pause_in_force('provider', v_provider.name);
+  if v_pause is not null then
+    return query select null::text, 'none'::text, null::uuid, null::bigint, false, v_pause;
+    return;
   end if;
   if not coalesce(v_policy.is_allowed, true) then
     perform private.raise_error('MODEL_POLICY_DENIED',
@@ -319,7 +327,7 @@ begin
     v_reserved := private.reserve_job_cost(p_task_id, p_provider_id, coalesce(p_model, v_provider.default_model),
       p_input_tokens, p_output_tokens, p_may_wait);
     if v_reserved.must_wait then
-      return query select null::text, 'none'::text, null::uuid, null::bigint, true;
+      return query select null::text, 'none'::text, null::uuid, null::bigint, true, null::jsonb;
       return;
     end if;
   end if;
@@ -333,7 +341,7 @@ begin
           format('Cannot call the model: your own key was stored for another host than the one that provider %L has now', v_provider.name),
           format('Store it again with set_provider_key(%1$L, ''…'') if the new host may receive it, or delete it with set_provider_key(%1$L, null).', v_provider.name));
       end if;
-      return query select v_secret, 'user'::text, v_reserved.id, v_reserved.max_output_tokens, false;
+      return query select v_secret, 'user'::text, v_reserved.id, v_reserved.max_output_tokens, false, null::jsonb;
       return;
     end if;
   end if;
@@ -343,7 +351,7 @@ begin
       perform private.assert_secret_is_bound('provider ' || v_provider.name, v_provider.api_key_secret_name);
       return query select v_secret, 'organisation'::text, private.reserve_spending(
         v_policy, v_provider, coalesce(p_model, v_provider.default_model), p_input_tokens,
-        coalesce(v_reserved.max_output_tokens, p_output_tokens), v_reserved.id), v_reserved.max_output_tokens, false;
+        coalesce(v_reserved.max_output_tokens, p_output_tokens), v_reserved.id), v_reserved.max_output_tokens, false, null::jsonb;
       return;
     end if;
   end if;
@@ -354,11 +362,11 @@ begin
       format('%s On a local stack, put %s into .env (there, agents/<slug>.script.yaml can answer instead). Or set your own with set_provider_key(%L, ''…'').',
         private.hint_to_store(v_provider.api_key_secret_name), v_provider.api_key_secret_name, v_provider.name));
   end if;
-  return query select null::text, 'none'::text, v_reserved.id, v_reserved.max_output_tokens, false;
+  return query select null::text, 'none'::text, v_reserved.id, v_reserved.max_output_tokens, false, null::jsonb;
 end;
 $$;
 comment on function private.resolve_provider_secret(uuid, uuid, text, bigint, bigint, uuid, boolean) is
-  'The API key for a model call and its source: the user''s own key if a policy allows it, else the organization''s. Under a spending cap of a policy, or the cost cap of the task''s job, the same statement reserves the cost of the call from the given numbers of tokens: write at most max_output_tokens, and pass the reservation_id to record_usage(). must_wait: ask again when running calls of the job have ended (only with p_may_wait). Raises PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED, MODEL_KEY_MISSING (also for an own key that was stored for another host), SECRET_NOT_FOUND for one that the provider waits for, PRICE_UNKNOWN, SPENDING_CAP_REACHED, BUDGET_EXCEEDED. Called by the model port.';
+  'The API key for a model call and its source: the user''s own key if a policy allows it, else the organization''s. Under a spending cap of a policy, or the cost cap of the task''s job, the same statement reserves the cost of the call from the given numbers of tokens: write at most max_output_tokens, and pass the reservation_id to record_usage(). must_wait: ask again when running calls of the job have ended (only with p_may_wait). With pause, the provider is paused, and there is no key. Raises PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED, MODEL_KEY_MISSING (also for an own key that was stored for another host), SECRET_NOT_FOUND for one that the provider waits for, PRICE_UNKNOWN, SPENDING_CAP_REACHED, BUDGET_EXCEEDED. Called by the model port.';
 
 -- Users' own secrets: users set a value, never the name of a secret -----------------------------
 

@@ -15,6 +15,8 @@ export const ACT_TEXTS: Readonly<Record<string, string>> = {
   "scopes.changed": "changed the scopes of",
   "problems.acknowledged": "acknowledged problems of",
   "problems.reopened": "no longer acknowledges problems of",
+  "work.paused": "paused the",
+  "work.resumed": "resumed the",
   "webhook.tested": "sent a test message to the",
   "webhook_message.resent": "sent a message again to the",
 };
