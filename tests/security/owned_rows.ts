@@ -298,6 +298,11 @@ async function addOperatorRows(
     )
     insert into public.webhook_messages (webhook_id, type, payload, status, finished_at)
     select id, 'task.retried', '{}', 'delivered', now() from webhook`;
+  await sql`create schema matrix create table orders (id int primary key)`;
+  await sql`
+    insert into public.row_triggers (name, table_name, events, agent)
+    values ('matrix', 'matrix.orders', '{insert}', ${AGENT})`;
+  await sql`insert into matrix.orders values (1)`;
 }
 
 /** Rules that name a user exist twice: for the owner and for everyone. */
