@@ -92,17 +92,34 @@ Deno.test("changes of rows start jobs", async (t) => {
     assert.deepEqual(jobs.map(({ count }) => count), [1, 10]);
   });
 
-  await t.step("but a rolled back change starts none, nor one of an account that is gone", async () => {
-    await sql`delete from private.row_starts`;
-    await assert.rejects(sql.begin(async (tx) => {
-      await tx`insert into public.orders (id) values (4001)`;
-      throw new Error("rolled back");
-    }));
-    const [user] = await addUsers(admin);
-    await sql`insert into public.orders (id, owner) values (4002, ${user})`;
-    await admin`delete from auth.users where id = ${user}`;
+  await t.step(
+    "but a rolled back change starts none, nor one of an account that is gone",
+    async () => {
+      await sql`delete from private.row_starts`;
+      await assert.rejects(sql.begin(async (tx) => {
+        await tx`insert into public.orders (id) values (4001)`;
+        throw new Error("rolled back");
+      }));
+      const [user] = await addUsers(admin);
+      await sql`insert into public.orders (id, owner) values (4002, ${user})`;
+      await admin`delete from auth.users where id = ${user}`;
 
-    assert.equal((await counted(sql)).starts, 0);
+      assert.equal((await counted(sql)).starts, 0);
+    },
+  );
+
+  await t.step("a definition does not wait for long for a table that is in use", async () => {
+    await sql.begin(async (writer) => {
+      await writer`insert into public.orders (id) values (5001)`;
+
+      await assert.rejects(
+        addTrigger(sql, { events: ["delete"] }),
+        (error) =>
+          error instanceof Error && "detail" in error && error.detail === "TRIGGER_TABLE_BUSY",
+      );
+    });
+
+    await addTrigger(sql, { events: ["delete"] });
   });
 
   await assertNoDeadlock(track);

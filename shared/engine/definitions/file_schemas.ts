@@ -222,7 +222,9 @@ const trigger = z.strictObject({
   })).optional().describe("All of them must hold. Omitted: each row counts."),
   agent: slug,
   input: z.record(z.string().min(1), column).optional()
-    .describe("The input of a job, by key the column. Omitted: {event, row}, for an update also old."),
+    .describe(
+      "The input of a job, by key the column. Omitted: {event, row}, for an update also old.",
+    ),
   owner_column: column.optional()
     .describe("The column with the job's owner. Omitted: who changed the row, or the service."),
   starts_per: z.enum(CLOSED_SETS.row_triggers.starts_per).optional()
@@ -231,7 +233,9 @@ const trigger = z.strictObject({
     .describe("Columns of which the limits count changes together. Omitted: the primary key."),
   debounce_seconds: z.int().min(0).max(86_400).optional()
     .describe("A job starts this long after the last change of its key. Omitted: immediately."),
-  max_per_hour: z.int().positive().optional().describe("Most jobs of a key in an hour. Omitted: 20."),
+  max_per_hour: z.int().positive().optional().describe(
+    "Most jobs of a key in an hour. Omitted: 20.",
+  ),
   enabled: isEnabled,
 });
 

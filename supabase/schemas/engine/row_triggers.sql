@@ -25,7 +25,7 @@ create table public.row_triggers (
 revoke all on public.row_triggers from anon, authenticated, service_role;
 comment on table public.row_triggers is
   'Which changes of rows start jobs. The service writes the rows, mostly by a push of triggers.yaml; each active one has a statement trigger on its table for each event. operator_row_starts shows what has not become a job.';
-comment on column public.row_triggers.table_name is 'The table, exactly as it is called: orders in the schema public, otherwise shop.orders. It has a primary key.';
+comment on column public.row_triggers.table_name is 'The table, exactly as it is called: orders, or shop.orders outside of the default schema. It has a primary key.';
 comment on column public.row_triggers.events is 'insert, update, delete. A truncate starts nothing.';
 comment on column public.row_triggers.columns is 'An update counts only if one of these columns has changed. Null: every update counts.';
 comment on column public.row_triggers.conditions is 'All of [{column, op, value}] must hold for the row as it is after the change, or for the deleted row. op: eq, neq, gt, gte, lt, lte, in, is_null, not_null.';

@@ -263,7 +263,10 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
 
     const { stdout } = await folder.push();
 
-    assert.match(stdout, /^changed {4}agent push-helper \(prompt\)\n {11}affects schedules: 1; row triggers: 1$/m);
+    assert.match(
+      stdout,
+      /^changed {4}agent push-helper \(prompt\)\n {11}affects schedules: 1; row triggers: 1$/m,
+    );
     assert.match(stdout, /^ +-You help\.\n +\+You help quickly\.$/m);
     assert.match(
       stdout,
@@ -375,10 +378,9 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
     assert.equal(removed["schedule push-daily"], "removed");
     assert.equal(removed["alert push-spend"], "removed");
     assert.equal(removed["trigger push-paid"], "removed");
-    assert.deepEqual(
-      await sql`select from pg_trigger where tgrelid = 'public.push_orders'::regclass`.values(),
-      [],
-    );
+    const { count } = await sql`
+      select from pg_trigger where tgrelid = 'public.push_orders'::regclass`;
+    assert.equal(count, 0);
     assert.equal(await stored(), undefined);
     const after = changesOf(await folder.push("--json"));
     assert.deepEqual(Object.keys(after).filter((name) => name.includes("push-helper")), []);
