@@ -5279,10 +5279,8 @@ declare
   -- A value, because an index cannot be searched for a volatile function.
   v_now constant timestamptz := clock_timestamp();
 begin
-  -- One claim at a time, so that few are delayed by it. Without starts, this is one probe of an index.
-  if exists (select from private.row_starts where error is null)
-    and pg_try_advisory_xact_lock(hashtextextended('supaswarm:row-starts', 0))
-  then
+  -- Without starts, this is one probe of an index.
+  if exists (select from private.row_starts where error is null) then
     perform private.start_row_jobs(p_limit => 20, p_max_duration => interval '100 milliseconds');
   end if;
   -- Not exists(): without the order, a plan may read entries of ended tasks that an old snapshot keeps.
@@ -18538,7 +18536,7 @@ create table public.row_triggers (
 revoke all on public.row_triggers from anon, authenticated, service_role;
 comment on table public.row_triggers is
   'Which changes of rows start jobs. The service writes the rows, mostly by a push of triggers.yaml; each active one has a statement trigger on its table for each event. operator_row_starts shows what has not become a job.';
-comment on column public.row_triggers.table_name is 'The table, exactly as it is called: orders in the schema public, otherwise shop.orders. It has a primary key.';
+comment on column public.row_triggers.table_name is 'The table, exactly as it is called: orders, or shop.orders outside of the default schema. It has a primary key.';
 comment on column public.row_triggers.events is 'insert, update, delete. A truncate starts nothing.';
 comment on column public.row_triggers.columns is 'An update counts only if one of these columns has changed. Null: every update counts.';
 comment on column public.row_triggers.conditions is 'All of [{column, op, value}] must hold for the row as it is after the change, or for the deleted row. op: eq, neq, gt, gte, lt, lte, in, is_null, not_null.';
@@ -18911,7 +18909,7 @@ begin
       when v_writer_id is null then jsonb_build_object('code', 'FORBIDDEN',
         'message', 'Cannot start the job: the rows were changed by neither a signed-in user nor the service',
         'hint', 'Let the service or signed-in users write the table.')
-      when private.start_count(v_writer_id, v_max_starts) >= v_max_starts then jsonb_build_object('code', 'QUOTA_EXCEEDED',
+      when v_max_starts is not null and private.start_count(v_writer_id, v_max_starts) >= v_max_starts then jsonb_build_object('code', 'QUOTA_EXCEEDED',
         'message', format('Cannot start the job: %s starts of the user wait or have failed, as many as the quota waiting_tasks allows', v_max_starts),
         'hint', 'Later changes of rows start jobs again when fewer wait.')
     end;
@@ -19118,7 +19116,7 @@ $$;
 comment on function private.owners_of_due_starts(int) is
   'Owners whose oldest start is due, up to p_limit read from a random one on, without those whose starts are put off and those of whom 1,000 tasks wait.';
 
-create function private.start_row_jobs(p_limit int default 1000, p_max_duration interval default '2 seconds')
+create function private.start_row_jobs(p_limit int default 1000, p_max_duration interval default '1 second')
 returns int
 language plpgsql
 set search_path = ''
@@ -19129,11 +19127,16 @@ declare
   c_most_owners constant int := 64;
   v_until constant timestamptz := clock_timestamp() + p_max_duration;
   v_now constant timestamptz := clock_timestamp();
-  v_owners constant uuid[] := array(select private.owners_of_due_starts(c_most_owners));
+  v_owners uuid[];
   v_owner_key uuid;
   v_start private.row_starts;
   v_count int := 0;
 begin
+  -- One call at a time: a claim must not wait for the quota of an owner for whom another call starts many jobs.
+  if not pg_try_advisory_xact_lock(hashtextextended('supaswarm:row-starts', 0)) then
+    return 0;
+  end if;
+  v_owners := array(select private.owners_of_due_starts(c_most_owners));
   foreach v_owner_key in array v_owners loop
     for v_start in
       select start.*
@@ -19155,7 +19158,7 @@ begin
 end;
 $$;
 comment on function private.start_row_jobs(int, interval) is
-  'Makes jobs of starts that are due, in turn among their owners and the oldest of each first, and returns how many it handled. Bounded in number and time. Called by cron and by claims; concurrent calls skip each other''s locked rows.';
+  'Makes jobs of starts that are due, in turn among their owners and the oldest of each first, and returns how many it handled. Bounded in number and time. Does nothing while another call runs. Called by cron and by claims.';
 
 select cron.schedule('supaswarm-row-starts', '15 seconds', 'select private.start_row_jobs()');
 

@@ -141,10 +141,7 @@ async function addUsers(admin: Sql): Promise<[string, string]> {
 }
 
 async function startUntilIdle(sql: Sql): Promise<void> {
-  while (true) {
-    const [row] = await sql`select private.start_row_jobs(p_limit => 25) as count`;
-    if (row?.count === 0) return;
-  }
+  while ((await counted(sql)).starts > 0) await sql`select private.start_row_jobs(p_limit => 25)`;
 }
 
 async function untilSomeWaits(sql: Sql): Promise<void> {

@@ -531,8 +531,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
   },
   "operator_retry_row_starts(text, bigint[])": {
     ...OPERATORS_ALONE,
-    service: "TRIGGER_NOT_FOUND",
-    arguments: () => ({ p_trigger: "nobody" }),
+    arguments: () => ({ p_trigger: "matrix" }),
   },
   "operator_test_webhook(text)": {
     ...CONFIGURERS_ALONE,

@@ -18,10 +18,8 @@ declare
   -- A value, because an index cannot be searched for a volatile function.
   v_now constant timestamptz := clock_timestamp();
 begin
-  -- One claim at a time, so that few are delayed by it. Without starts, this is one probe of an index.
-  if exists (select from private.row_starts where error is null)
-    and pg_try_advisory_xact_lock(hashtextextended('supaswarm:row-starts', 0))
-  then
+  -- Without starts, this is one probe of an index.
+  if exists (select from private.row_starts where error is null) then
     perform private.start_row_jobs(p_limit => 20, p_max_duration => interval '100 milliseconds');
   end if;
   -- Not exists(): without the order, a plan may read entries of ended tasks that an old snapshot keeps.

@@ -166,7 +166,7 @@ $$;
 comment on function private.owners_of_due_starts(int) is
   'Owners whose oldest start is due, up to p_limit read from a random one on, without those whose starts are put off and those of whom 1,000 tasks wait.';
 
-create function private.start_row_jobs(p_limit int default 1000, p_max_duration interval default '2 seconds')
+create function private.start_row_jobs(p_limit int default 1000, p_max_duration interval default '1 second')
 returns int
 language plpgsql
 set search_path = ''
@@ -177,11 +177,16 @@ declare
   c_most_owners constant int := 64;
   v_until constant timestamptz := clock_timestamp() + p_max_duration;
   v_now constant timestamptz := clock_timestamp();
-  v_owners constant uuid[] := array(select private.owners_of_due_starts(c_most_owners));
+  v_owners uuid[];
   v_owner_key uuid;
   v_start private.row_starts;
   v_count int := 0;
 begin
+  -- One call at a time: a claim must not wait for the quota of an owner for whom another call starts many jobs.
+  if not pg_try_advisory_xact_lock(hashtextextended('supaswarm:row-starts', 0)) then
+    return 0;
+  end if;
+  v_owners := array(select private.owners_of_due_starts(c_most_owners));
   foreach v_owner_key in array v_owners loop
     for v_start in
       select start.*
@@ -203,7 +208,7 @@ begin
 end;
 $$;
 comment on function private.start_row_jobs(int, interval) is
-  'Makes jobs of starts that are due, in turn among their owners and the oldest of each first, and returns how many it handled. Bounded in number and time. Called by cron and by claims; concurrent calls skip each other''s locked rows.';
+  'Makes jobs of starts that are due, in turn among their owners and the oldest of each first, and returns how many it handled. Bounded in number and time. Does nothing while another call runs. Called by cron and by claims.';
 
 select cron.schedule('supaswarm-row-starts', '15 seconds', 'select private.start_row_jobs()');
 

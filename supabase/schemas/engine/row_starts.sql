@@ -146,7 +146,7 @@ begin
       when v_writer_id is null then jsonb_build_object('code', 'FORBIDDEN',
         'message', 'Cannot start the job: the rows were changed by neither a signed-in user nor the service',
         'hint', 'Let the service or signed-in users write the table.')
-      when private.start_count(v_writer_id, v_max_starts) >= v_max_starts then jsonb_build_object('code', 'QUOTA_EXCEEDED',
+      when v_max_starts is not null and private.start_count(v_writer_id, v_max_starts) >= v_max_starts then jsonb_build_object('code', 'QUOTA_EXCEEDED',
         'message', format('Cannot start the job: %s starts of the user wait or have failed, as many as the quota waiting_tasks allows', v_max_starts),
         'hint', 'Later changes of rows start jobs again when fewer wait.')
     end;
