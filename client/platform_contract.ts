@@ -1598,6 +1598,26 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
+    operator_row_starts: {
+      Row: {
+        id: number | null;
+        trigger: string | null;
+        table_name: string | null;
+        event: string | null;
+        row_key: string | null;
+        agent: string | null;
+        owner_id: string | null;
+        owner: string | null;
+        status: string | null;
+        due_at: string | null;
+        code: string | null;
+        message: string | null;
+        hint: string | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
     operator_scopes: {
       Row: {
         scope: string | null;
@@ -2098,6 +2118,13 @@ export type PlatformSchema = {
         p_message_id: string;
       };
       Returns: string;
+    };
+    operator_retry_row_starts: {
+      Args: {
+        p_trigger: string;
+        p_ids?: number[];
+      };
+      Returns: number;
     };
     operator_retry_task: {
       Args: {

@@ -38,7 +38,7 @@ async function existingPath(folder: string, path: string): Promise<string> {
 await runCommand({
   name: "deno task pull",
   summary:
-    "Writes agents, HTTP and function tools, skills, alerts, and the service's schedules and webhooks as files.",
+    "Writes agents, HTTP and function tools, skills, alerts, row triggers, and the service's schedules and webhooks as files.",
   positionals: "[slug …]",
   options: {
     folder: { type: "string", placeholder: "PATH", help: "Where to. Default: agents." },

@@ -26,6 +26,7 @@ const changeSchema = z.object({
   affected: z.object({
     agents: z.array(z.string()).default([]),
     schedules: z.number().default(0),
+    triggers: z.number().default(0),
     unfinished_tasks: z.number().default(0),
   }).prefault({}),
 });

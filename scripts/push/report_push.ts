@@ -89,6 +89,7 @@ function affectedLines({ change, affected }: DefinitionChange): string[] {
   const parts = [
     ...affected.agents.length > 0 ? [`agents: ${affected.agents.join(", ")}`] : [],
     ...affected.schedules > 0 ? [`schedules: ${affected.schedules}`] : [],
+    ...affected.triggers > 0 ? [`row triggers: ${affected.triggers}`] : [],
     ...affected.unfinished_tasks > 0
       ? [`unfinished tasks, which keep their revision: ${affected.unfinished_tasks}`]
       : [],

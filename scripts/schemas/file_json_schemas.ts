@@ -5,6 +5,7 @@ import {
   schedulesFileSchema,
   skillFileSchema,
   toolFileSchema,
+  triggersFileSchema,
   webhooksFileSchema,
 } from "../../shared/engine/definitions/file_schemas.ts";
 import { toInputSchema } from "../../shared/platform/values/json_schema.ts";
@@ -19,6 +20,7 @@ const TITLES = {
   schedules: ["agents/schedules.yaml", schedulesFileSchema],
   webhooks: ["agents/webhooks.yaml", webhooksFileSchema],
   alerts: ["agents/alerts.yaml", alertsFileSchema],
+  triggers: ["agents/triggers.yaml", triggersFileSchema],
   script: ["agents/<slug>.script.yaml", scriptFileSchema],
   evals: ["agents/<slug>.evals.yaml", evalsFileSchema],
   mcps: ["external-mcps.yaml", mcpsFileSchema],

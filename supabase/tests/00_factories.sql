@@ -286,3 +286,20 @@ select plan(1);
 select has_schema('tests', 'the factories are installed');
 select * from finish();
 rollback;
+
+-- Creates the table orders of a project, an agent, and a row trigger with changes to a plain definition.
+create or replace function tests.create_row_trigger(p_changes jsonb default '{}', p_name text default 'orders')
+returns uuid
+language plpgsql
+as $$
+begin
+  perform tests.create_agent('worker-agent');
+  create table if not exists public.orders (
+    id int primary key, user_id uuid, status text, total numeric, paid_at timestamptz, is_gift boolean, data jsonb, raw json
+  );
+  grant all on public.orders to anon, authenticated, service_role;
+  perform private.write_row_trigger(p_name,
+    private.without_nulls('{"table": "orders", "events": ["insert", "update", "delete"], "agent": "worker-agent", "input": {"order": "id"}}'::jsonb || p_changes));
+  return (select id from public.row_triggers where name = p_name);
+end;
+$$;

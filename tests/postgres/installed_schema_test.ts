@@ -96,6 +96,31 @@ Deno.test("a removal leaves the database as it was before the installation", asy
         to_regnamespace('pgmq') is null as has_no_queues from cron.job`;
       assert.deepEqual({ ...left }, { jobs: "own", has_net: true, has_no_queues: true });
     });
+    await t.step(
+      `from schema ${schema}, with the row triggers of the project's tables`,
+      async () => {
+        await using server = await startNativeServer();
+        await using sql = openOne(server);
+        await run(sql, migrationText(release.migrations, chosenNames(schema)));
+        await run(
+          sql,
+          `create table public.orders (id int primary key);
+        create function public.own() returns trigger language plpgsql as 'begin return new; end';
+        create trigger own before insert on public.orders for each row execute function public.own();
+        insert into ${schema}.agents (name, slug, system_prompt) values ('a', 'a', 'x');
+        insert into ${schema}.row_triggers (name, table_name, events, agent)
+        values ('orders', 'orders', '{insert,update}', 'a');
+        insert into public.orders values (1);`,
+        );
+
+        await run(sql, removalSql(manifestFor(schema), release.objects));
+
+        await run(sql, "insert into public.orders values (2)");
+        const left =
+          await sql`select tgname from pg_trigger where tgrelid = 'public.orders'::regclass`;
+        assert.deepEqual(left.map(({ tgname }) => tgname), ["own"]);
+      },
+    );
     await t.step(`from schema ${schema}, unless the project uses the platform`, async () => {
       await using server = await startNativeServer();
       await using sql = openOne(server);

@@ -140,6 +140,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   schedules: { ...owned("created_by = $1", "swarm:run", "writes"), usersWrite: "agent" },
   webhooks: { ...owned("created_by = $1", "swarm:run", "writes"), usersWrite: "url" },
   alerts: { usersRead: null, service: "writes" },
+  row_triggers: { usersRead: null, service: "writes" },
   webhook_messages: owned(
     "webhook_id in (select id from public.webhooks where created_by = $1)",
     "swarm:run",
@@ -187,6 +188,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   operator_settings: OPERATORS_OWN_VIEW,
   operator_webhook_messages: OPERATORS_OWN_VIEW,
   operator_retiring_models: OPERATORS_OWN_VIEW,
+  operator_row_starts: OPERATORS_OWN_VIEW,
   operator_servers: OPERATORS_OWN_VIEW,
   operator_stuck_tasks: OPERATORS_OWN_VIEW,
   operator_table_sizes: OPERATORS_OWN_VIEW,
@@ -542,6 +544,10 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     service: "USER_NOT_FOUND",
     arguments: () => ({ p_account: "nobody", p_scopes: [], p_reason: "A test" }),
   },
+  "operator_retry_row_starts(text, bigint[])": {
+    ...OPERATORS_ALONE,
+    arguments: () => ({ p_trigger: "matrix" }),
+  },
   "operator_test_webhook(text)": {
     ...CONFIGURERS_ALONE,
     service: "WEBHOOK_NOT_FOUND",
@@ -685,8 +691,10 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "operator_releases()",
   "operator_resend_webhook_message(uuid)",
   "operator_retiring_models()",
+  "operator_retry_row_starts(text, bigint[])",
   "operator_retry_task(uuid, text)",
   "operator_rollback_agent(text, integer)",
+  "operator_row_starts()",
   "operator_save_definition(text, text, jsonb, jsonb, boolean)",
   "operator_scopes()",
   "operator_secrets()",

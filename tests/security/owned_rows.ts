@@ -300,6 +300,14 @@ async function addOperatorRows(
     )
     insert into public.webhook_messages (webhook_id, type, payload, status, finished_at)
     select id, 'task.retried', '{}', 'delivered', now() from webhook`;
+  await sql`create schema matrix create table orders (id int primary key)`;
+  await sql`
+    insert into public.row_triggers (name, table_name, events, agent)
+    values ('matrix', 'matrix.orders', '{insert}', ${AGENT})`;
+  await sql`
+    insert into private.row_starts (trigger_id, event, owner_key, is_debounced, due_at, error)
+    select id, 'insert', ${ownerId}, false, now(), '{"code": "FORBIDDEN"}'
+    from public.row_triggers where name = 'matrix'`;
 }
 
 /** Rules that name a user exist twice: for the owner and for everyone. */

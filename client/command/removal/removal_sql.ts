@@ -27,6 +27,7 @@ export function removalSql(manifest: Manifest, objects: ReleaseObjects): string 
     ...objects.triggers.map(({ name, table }) =>
       `drop trigger if exists ${identifier(name)} on ${table};`
     ),
+    dropRowTriggers(privateSchema(schema)),
     ...objects.queues.map((queue) => `select pgmq.drop_queue('${queue}');`),
     `delete from storage.objects where bucket_id in (${list(objects.buckets)});`,
     `delete from storage.buckets where id in (${list(objects.buckets)});`,
@@ -43,6 +44,22 @@ export function removalSql(manifest: Manifest, objects: ReleaseObjects): string 
     "commit;",
     "",
   ].join("\n");
+}
+
+/** The triggers on the project's tables that start jobs. */
+function dropRowTriggers(inner: string): string {
+  return `do $$
+declare
+  v_trigger record;
+begin
+  for v_trigger in
+    select tgname, tgrelid from pg_catalog.pg_trigger
+    where tgfoid = to_regprocedure('${inner}.record_row_starts()')
+  loop
+    execute pg_catalog.format('drop trigger %I on %s', v_trigger.tgname, v_trigger.tgrelid::regclass);
+  end loop;
+end;
+$$;`;
 }
 
 /** Drops what depends only on the platform itself; the guard has proven that. */

@@ -62,6 +62,7 @@ export interface DefinitionPlan {
   readonly affected: {
     readonly agents?: readonly string[];
     readonly schedules?: number;
+    readonly triggers?: number;
     readonly unfinished_tasks?: number;
     /** Of a setting. */
     readonly used_by?: readonly string[];

@@ -1,12 +1,20 @@
 import type { JsonObject } from "../../platform/values/json.ts";
 
 /** What files can define, in the order in which definitions refer to each other. */
-export const DEFINITION_KINDS = ["tool", "skill", "agent", "schedule", "webhook", "alert"] as const;
+export const DEFINITION_KINDS = [
+  "tool",
+  "skill",
+  "agent",
+  "schedule",
+  "webhook",
+  "alert",
+  "trigger",
+] as const;
 /** See {@linkcode DEFINITION_KINDS}. */
 export type DefinitionKind = (typeof DEFINITION_KINDS)[number];
 
 /** Kinds of which one file, `<kind>s.yaml`, has all definitions by name. */
-export const ENTRY_KINDS = ["schedule", "webhook", "alert"] as const;
+export const ENTRY_KINDS = ["schedule", "webhook", "alert", "trigger"] as const;
 /** See {@linkcode ENTRY_KINDS}. */
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 

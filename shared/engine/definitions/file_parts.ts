@@ -29,6 +29,7 @@ export function partsOfDefinition({ kind, slug, definition }: RegistryDefinition
     case "schedule":
     case "webhook":
     case "alert":
+    case "trigger":
       return { fields: withEnabled(definition), text: null };
   }
 }
@@ -67,6 +68,7 @@ export function definitionOfParts(
     case "schedule":
     case "webhook":
     case "alert":
+    case "trigger":
       return withIsActive(fields);
   }
 }

@@ -21,6 +21,11 @@ const wholeNumber = z.int().nonnegative();
 /** The default is for those who read the schema, such as the console: an omitted value stays so. */
 const isEnabled = z.boolean().optional().meta({ default: true });
 
+/** As row_condition() in SQL reads them. */
+const ROW_OPERATORS = [
+  ...["eq", "neq", "gt", "gte", "lt", "lte", "in", "is_null", "not_null"] as const,
+] as const;
+
 /** Caps of a job, with the names of the HTTP API. */
 const budget = z.strictObject({
   max_input_tokens: wholeNumber.optional(),
@@ -202,6 +207,40 @@ const alert = z.strictObject({
 
 /** `agents/alerts.yaml`: alerts by name. */
 export const alertsFileSchema = z.record(entryName, alert);
+
+const column = z.string().min(1);
+
+const trigger = z.strictObject({
+  table: z.string().min(1).describe("The table as it is called: orders, or shop.orders."),
+  events: z.array(z.enum(["insert", "update", "delete"])).min(1),
+  columns: z.array(column).min(1).optional()
+    .describe("An update counts only if one of these has changed. Omitted: every update."),
+  conditions: z.array(z.strictObject({
+    column,
+    op: z.enum(ROW_OPERATORS),
+    value: jsonValue.optional().describe("None for is_null and not_null, a list for in."),
+  })).optional().describe("All of them must hold. Omitted: each row counts."),
+  agent: slug,
+  input: z.record(z.string().min(1), column).optional()
+    .describe(
+      "The input of a job, by key the column. Omitted: {event, row}, for an update also old.",
+    ),
+  owner_column: column.optional()
+    .describe("The column with the job's owner. Omitted: who changed the row, or the service."),
+  starts_per: z.enum(CLOSED_SETS.row_triggers.starts_per).optional()
+    .meta({ description: "statement: one job for all rows of a statement.", default: "row" }),
+  key: z.array(column).min(1).optional()
+    .describe("Columns of which the limits count changes together. Omitted: the primary key."),
+  debounce_seconds: z.int().min(0).max(86_400).optional()
+    .describe("A job starts this long after the last change of its key. Omitted: immediately."),
+  max_per_hour: z.int().positive().optional().describe(
+    "Most jobs of a key in an hour. Omitted: 20.",
+  ),
+  enabled: isEnabled,
+});
+
+/** `agents/triggers.yaml`: row triggers by name. */
+export const triggersFileSchema = z.record(entryName, trigger);
 
 /** The front matter of `SKILL.md`, as its standard has it; other fields are kept. */
 export const skillFileSchema = z.looseObject({

@@ -29,6 +29,7 @@ import {
   FOREIGN_AGENT_KEYS,
   schedulesFileSchema,
   toolFileSchema,
+  triggersFileSchema,
   webhooksFileSchema,
 } from "./file_schemas.ts";
 import { readValue, readYaml } from "./read_yaml_file.ts";
@@ -50,6 +51,7 @@ const ENTRY_SCHEMAS = {
   schedule: schedulesFileSchema,
   webhook: webhooksFileSchema,
   alert: alertsFileSchema,
+  trigger: triggersFileSchema,
 } as const;
 /** Beside agents: evals, scripts of the scripted model, documentation and schemas. */
 const IGNORED = /(^|\/)(\.|README\.md$|_)|\.(evals|script)\.yaml$|^schemas\//;

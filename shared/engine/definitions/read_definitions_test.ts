@@ -156,6 +156,8 @@ enabled: false
     "schedules.yaml": "daily: { agent: helper, input: Go, cron: '@daily', enabled: false }\n",
     "webhooks.yaml": "ci: { url: 'https://x.test/a', events: [task.completed] }\n",
     "alerts.yaml": "failing: { measure: failure_rate, above: 0.2, enabled: false }\n",
+    "triggers.yaml": "paid: { table: orders, events: [update], columns: [status], agent: helper," +
+      " conditions: [{ column: status, op: eq, value: paid }], input: { order: id }, enabled: false }\n",
   });
 
   const again = readDefinitions(

@@ -55,6 +55,10 @@ export const CLOSED_SETS = {
     reason: ["push", "files", "request", "head_check", "pending_chunks"],
     status: ["pending", "running", "completed", "failed"],
   },
+  row_triggers: {
+    events: ["}'::text[]) AND (events <@ '{insert", "update", "delete"],
+    starts_per: ["row", "statement"],
+  },
   schedules: {
     overlap: ["skip", "queue"],
     priority: ["high", "normal", "low"],

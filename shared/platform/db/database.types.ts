@@ -749,6 +749,20 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"row_triggers": {
+                  Row: {
+                    "agent": string,"columns": (string)[] | null,"conditions": NonNullable<Json>,"created_at": string,"debounce_seconds": number,"events": (string)[],"id": string,"input": Json | null,"is_active": boolean,"key": (string)[] | null,"max_per_hour": number,"name": string,"owner_column": string | null,"starts_per": string,"table_name": string,"updated_at": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent": string,"columns"?: (string)[] | null,"conditions"?: NonNullable<Json>,"created_at"?: string,"debounce_seconds"?: number,"events": (string)[],"id"?: string,"input"?: Json | null,"is_active"?: boolean,"key"?: (string)[] | null,"max_per_hour"?: number,"name": string,"owner_column"?: string | null,"starts_per"?: string,"table_name": string,"updated_at"?: string
+                  }
+                  Update: {
+                    "agent"?: string,"columns"?: (string)[] | null,"conditions"?: NonNullable<Json>,"created_at"?: string,"debounce_seconds"?: number,"events"?: (string)[],"id"?: string,"input"?: Json | null,"is_active"?: boolean,"key"?: (string)[] | null,"max_per_hour"?: number,"name"?: string,"owner_column"?: string | null,"starts_per"?: string,"table_name"?: string,"updated_at"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
                 },"ruleset_versions": {
                   Row: {
                     "content": NonNullable<Json>,"created_at": string,"created_by": string | null,"name": string,"ruleset_id": string,"version": number
@@ -1448,6 +1462,20 @@ isOneToOne: false
                         Relationships: [
                     
                   ]
+                },"operator_row_starts": {
+                  Row: {
+                    "agent": string | null,"code": string | null,"due_at": string | null,"event": string | null,"hint": string | null,"id": number | null,"message": string | null,"owner": string | null,"owner_id": string | null,"row_key": string | null,"status": string | null,"table_name": string | null,"trigger": string | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                           "agent"?: string | null,"code"?: string | null,"due_at"?: string | null,"event"?: string | null,"hint"?: string | null,"id"?: number | null,"message"?: string | null,"owner"?: string | null,"owner_id"?: string | null,"row_key"?: string | null,"status"?: string | null,"table_name"?: string | null,"trigger"?: string | null
+                         }
+                        Update: {
+                           "agent"?: string | null,"code"?: string | null,"due_at"?: string | null,"event"?: string | null,"hint"?: string | null,"id"?: number | null,"message"?: string | null,"owner"?: string | null,"owner_id"?: string | null,"row_key"?: string | null,"status"?: string | null,"table_name"?: string | null,"trigger"?: string | null
+                         }
+                        Relationships: [
+                    
+                  ]
                 },"operator_scopes": {
                   Row: {
                     "allows": string | null,"scope": string | null
@@ -1870,6 +1898,9 @@ isOneToOne: false
                            },
 "operator_resend_webhook_message":
 { Args: { "p_message_id": string }; Returns: string
+                           },
+"operator_retry_row_starts":
+{ Args: { "p_ids"?: (number)[],"p_trigger": string }; Returns: number
                            },
 "operator_retry_task":
 { Args: { "p_reason": string,"p_task_id": string }; Returns: string

@@ -155,6 +155,16 @@ export const ERROR_CODES = {
   FILE_NOT_FOUND: tool(404, "Upload the file and name its full path."),
   FILE_TYPE_UNSUPPORTED: tool(422, "Send a file type that the agent's model supports."),
   FILES_TOO_LARGE: tool(422, "Send smaller or fewer files."),
+  TRIGGER_INVALID: tool(400, "Correct the field that the message names."),
+  TRIGGER_NOT_FOUND: tool(404, "Read the names from operator_definitions."),
+  TRIGGER_INACTIVE: tool(409, "Activate the trigger first."),
+  TRIGGER_TABLE_BUSY: tool(409, "Save it again when long transactions on the table have ended.", {
+    retryable: true,
+  }),
+  TRIGGER_LIMIT_REACHED: tool(
+    429,
+    "Narrow the trigger's conditions or columns, or raise its max_per_hour.",
+  ),
   SCHEDULE_CRON_INVALID: tool(
     400,
     "Write five fields that match at least one date, such as 30 7 * * mon-fri.",

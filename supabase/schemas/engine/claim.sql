@@ -18,6 +18,10 @@ declare
   -- A value, because an index cannot be searched for a volatile function.
   v_now constant timestamptz := clock_timestamp();
 begin
+  -- Without starts, this is one probe of an index.
+  if exists (select from private.row_starts where error is null) then
+    perform private.start_row_jobs(p_limit => 20, p_max_duration => interval '100 milliseconds');
+  end if;
   -- Not exists(): without the order, a plan may read entries of ended tasks that an old snapshot keeps.
   if (
     select run_after from public.tasks
@@ -35,7 +39,7 @@ begin
 end;
 $$;
 comment on function private.release_due_tasks() is
-  'Puts delayed tasks that are due into the lines and returns the last owner_key of them: null when nothing waits, that of the service, which sorts first, when no user waits.';
+  'Puts delayed tasks that are due, and jobs of changed rows, into the lines and returns the last owner_key of them: null when nothing waits, that of the service, which sorts first, when no user waits.';
 
 create function private.owners_in_turn(p_limit int, p_of_users boolean)
 returns table (owner_key uuid, running_count int, free_slot_count int)

@@ -270,7 +270,7 @@ begin
     from unnest(array[
       'supaswarm-delete-auth-events', 'supaswarm-delete-cron-runs', 'supaswarm-delete-old', 'supaswarm-delete-syncs',
       'supaswarm-delete-webhook-messages', 'supaswarm-drop-partitions', 'supaswarm-export', 'supaswarm-partitions',
-      'supaswarm-quoth-finish-switches', 'supaswarm-quoth-tick', 'supaswarm-schedules', c_tick
+      'supaswarm-quoth-finish-switches', 'supaswarm-quoth-tick', 'supaswarm-row-starts', 'supaswarm-schedules', c_tick
     ]) as wanted (name)
     where not exists (select from cron.job where job.jobname = wanted.name and job.active);
 
@@ -310,6 +310,8 @@ as $$
   select * from private.tool_name_problems()
   union all
   select * from private.price_problems()
+  union all
+  select * from private.row_trigger_problems()
   union all
   select * from private.cron_problems()
   order by 1, 2, 3;
@@ -372,7 +374,7 @@ create view public.operator_configuration_problems with (security_invoker = true
   select * from private.operator_configuration_problems();
 revoke all on public.operator_configuration_problems from anon, authenticated, service_role;
 comment on view public.operator_configuration_problems is
-  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, models without a price under a cap, invalid rows, and cron jobs that do not run. Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, models without a price under a cap, invalid rows, row triggers that start no jobs, and cron jobs that do not run. Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 comment on column public.operator_configuration_problems.acknowledged_at is
   'When an operator acknowledged it with operator_acknowledge_problems(); null: nobody has.';
 comment on column public.operator_configuration_problems.reason is 'Why it is acknowledged.';

@@ -7,7 +7,7 @@ language sql
 immutable
 set search_path = ''
 as $$
-  select '{tool,skill,agent,schedule,webhook,alert}'::text[];
+  select '{tool,skill,agent,schedule,webhook,alert,trigger}'::text[];
 $$;
 comment on function private.definition_kinds() is 'The kinds of definitions, in the order in which they refer to each other.';
 
@@ -171,10 +171,26 @@ as $$
     'at_least', nullif(alert.at_least, 10),
     'is_active', nullif(alert.is_active, true)
   ))
-  from public.alerts as alert;
+  from public.alerts as alert
+  union all
+  select 'trigger', listed.name, private.without_nulls(jsonb_build_object(
+    'table', listed.table_name,
+    'events', to_jsonb(listed.events),
+    'columns', to_jsonb(listed.columns),
+    'conditions', nullif(listed.conditions, '[]'),
+    'agent', listed.agent,
+    'input', listed.input,
+    'owner_column', listed.owner_column,
+    'starts_per', nullif(listed.starts_per, 'row'),
+    'key', to_jsonb(listed.key),
+    'debounce_seconds', nullif(listed.debounce_seconds, 0),
+    'max_per_hour', nullif(listed.max_per_hour, 20),
+    'is_active', nullif(listed.is_active, true)
+  ))
+  from public.row_triggers as listed;
 $$;
 comment on function private.definitions() is
-  'The definitions of the registry: agents, HTTP and function tools, skills, alerts, and the schedules and webhooks of the service, which have names. MCP servers are those of external-mcps.yaml.';
+  'The definitions of the registry: agents, HTTP and function tools, skills, alerts, row triggers, and the schedules and webhooks of the service, which have names. MCP servers are those of external-mcps.yaml.';
 
 -- Writing -----------------------------------------------------------------------------------------
 
@@ -444,3 +460,30 @@ end;
 $$;
 comment on function private.write_alert(text, jsonb) is
   'Writes an alert from its definition; what it measured stays. Raises ALERT_INVALID, AGENT_NOT_FOUND.';
+
+create function private.write_row_trigger(p_name text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  insert into public.row_triggers as listed (
+    name, table_name, events, columns, conditions, agent, input, owner_column, starts_per, key, debounce_seconds, max_per_hour, is_active
+  )
+  values (
+    p_name, p_definition ->> 'table', private.texts_of(p_definition -> 'events'),
+    private.texts_of(p_definition -> 'columns'), coalesce(p_definition -> 'conditions', '[]'), p_definition ->> 'agent',
+    p_definition -> 'input', p_definition ->> 'owner_column', coalesce(p_definition ->> 'starts_per', 'row'),
+    private.texts_of(p_definition -> 'key'), coalesce((p_definition ->> 'debounce_seconds')::int, 0),
+    coalesce((p_definition ->> 'max_per_hour')::int, 20), coalesce((p_definition ->> 'is_active')::boolean, true)
+  )
+  -- Also without a change: a trigger that its table lacks is created again.
+  on conflict (name) do update set
+    table_name = excluded.table_name, events = excluded.events, columns = excluded.columns, conditions = excluded.conditions,
+    agent = excluded.agent, input = excluded.input, owner_column = excluded.owner_column, starts_per = excluded.starts_per,
+    key = excluded.key, debounce_seconds = excluded.debounce_seconds, max_per_hour = excluded.max_per_hour,
+    is_active = excluded.is_active;
+end;
+$$;
+comment on function private.write_row_trigger(text, jsonb) is
+  'Writes a row trigger from its definition, and the triggers of its table. Raises TRIGGER_INVALID, TRIGGER_TABLE_BUSY, AGENT_NOT_FOUND.';

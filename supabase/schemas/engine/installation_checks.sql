@@ -102,6 +102,12 @@ begin
   where found.kind = 'webhook';
   return next;
 
+  claim := 'Row triggers start their jobs';
+  remedy := 'Correct each trigger; operator_configuration_problems has a row for each problem, and operator_row_starts lists failed starts.';
+  select string_agg(format('%s: %s %s', found.name, found.field, found.problem), '; ' order by found.name, found.field) into problem
+  from private.row_trigger_problems() as found;
+  return next;
+
   claim := 'The users of each agent may use its tools';
   remedy := 'Write audience: everyone into the tool''s file and push, or grant the scope: select public.grant_scopes(<user>, ''{mcp:<tool>}''). operator_configuration_problems has a row for each.';
   select string_agg(format('users of %s lack the scope %s', lacking.agents, lacking.scope), '; ' order by lacking.scope)

@@ -28,7 +28,7 @@ create view public.operator_definitions with (security_invoker = true) as
   select * from private.operator_definitions();
 revoke all on public.operator_definitions from anon, authenticated, service_role;
 comment on view public.operator_definitions is
-  'Agents, HTTP and function tools, skills, alerts, and schedules and webhooks of the service, in the words of the files in agents/. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'Agents, HTTP and function tools, skills, alerts, row triggers, and schedules and webhooks of the service, in the words of the files in agents/. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 comment on column public.operator_definitions.revision is 'The newest revision of an agent; null for the other kinds.';
 comment on column public.operator_definitions.drift is 'The fields that were changed in the database since the last push.';
 grant execute on function private.operator_definitions() to authenticated, service_role;

@@ -10,8 +10,8 @@ create table private.operator_acts (
   act text not null check (act in (
     'job.opened', 'job.cancelled', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
     'definition.saved', 'definition.removed', 'agent.rolled_back', 'secret.set', 'secret.removed', 'scopes.changed',
-    'webhook.tested', 'webhook_message.resent', 'tool.tried', 'problems.acknowledged', 'problems.reopened',
-    'work.paused', 'work.resumed'
+    'webhook.tested', 'webhook_message.resent', 'row_starts.retried', 'tool.tried', 'problems.acknowledged',
+    'problems.reopened', 'work.paused', 'work.resumed'
   )),
   owner_id uuid,
   master_task_id uuid,

@@ -55,6 +55,9 @@ as $$
     'schedules', case when affected_by.p_kind = 'agent' then (
       select nullif(count(*), 0) from public.schedules as schedule where schedule.is_active and schedule.agent = affected_by.p_slug
     ) end,
+    'triggers', case when affected_by.p_kind = 'agent' then (
+      select nullif(count(*), 0) from public.row_triggers as listed where listed.is_active and listed.agent = affected_by.p_slug
+    ) end,
     'unfinished_tasks', case when affected_by.p_kind = 'agent' then (
       select nullif(count(*), 0)
       from public.tasks as task
@@ -64,7 +67,7 @@ as $$
   ));
 $$;
 comment on function private.affected_by(text, text) is
-  'Who notices a change of a definition: {agents that use it, schedules that start it, unfinished_tasks of it}.';
+  'Who notices a change of a definition: {agents that use it, schedules and triggers that start it, unfinished_tasks of it}.';
 
 create function private.remove_definition(p_kind text, p_slug text)
 returns void
@@ -83,6 +86,7 @@ begin
     when 'schedule' then delete from public.schedules where created_by is null and name = p_slug;
     when 'webhook' then delete from public.webhooks where created_by is null and name = p_slug;
     when 'alert' then delete from public.alerts where name = p_slug;
+    when 'trigger' then delete from public.row_triggers where name = p_slug;
   end case;
 end;
 $$;
@@ -122,6 +126,7 @@ begin
       when 'schedule' then perform private.write_schedule(v_one.slug, v_one.definition);
       when 'webhook' then perform private.write_webhook(v_one.slug, v_one.definition);
       when 'alert' then perform private.write_alert(v_one.slug, v_one.definition);
+      when 'trigger' then perform private.write_row_trigger(v_one.slug, v_one.definition);
       else null;
     end case;
   end loop;

@@ -533,7 +533,8 @@ begin
     'sessions', private.run_maintenance('delete_old_sessions', 2000),
     'usage', private.run_maintenance('delete_old_usage', 2000),
     'tool_days', private.run_maintenance('delete_old_tool_days', 2000),
-    'confirmations', private.run_maintenance('delete_old_confirmations', 2000)
+    'confirmations', private.run_maintenance('delete_old_confirmations', 2000),
+    'row_starts', private.run_maintenance('delete_old_row_starts', 2000)
   );
 end;
 $$;

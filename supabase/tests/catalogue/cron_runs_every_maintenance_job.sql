@@ -6,6 +6,7 @@ select set_eq(
   $$select jobname, schedule, command from cron.job where active$$,
   $$values
     ('supaswarm-tick', '15 seconds', 'select private.tick()'),
+    ('supaswarm-row-starts', '15 seconds', 'select private.start_row_jobs()'),
     ('supaswarm-schedules', '15 seconds', 'select private.run_due_schedules()'),
     ('supaswarm-partitions', '7 * * * *', 'select private.make_partitions()'),
     ('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partitions()'),

@@ -30,6 +30,14 @@ const SKILL = "---\nname: push-skill\ndescription: Helps well.\n---\n\nBe kind.\
 const SCHEDULES = "push-daily: { agent: push-helper, input: Go, cron: '@daily' }\n";
 const WEBHOOKS = "push-ci: { url: 'https://ci.example.com/hook', events: [task.completed] }\n";
 const ALERTS = "push-spend: { measure: cost_usd, above: 5, agent: push-helper }\n";
+const TRIGGERS = `push-paid:
+  table: push_orders
+  events: [insert, update]
+  columns: [status]
+  conditions: [{ column: status, op: eq, value: paid }]
+  agent: push-helper
+  input: { order: id }
+`;
 const FILES: Files = {
   "push-helper.md": HELPER,
   "tools/push-crm.yaml": CRM,
@@ -37,6 +45,7 @@ const FILES: Files = {
   "schedules.yaml": SCHEDULES,
   "webhooks.yaml": WEBHOOKS,
   "alerts.yaml": ALERTS,
+  "triggers.yaml": TRIGGERS,
 };
 
 type Files = Readonly<Record<string, string | null>>;
@@ -63,6 +72,7 @@ async function openFolder(): Promise<Folder> {
   await sql`
     insert into public.llm_providers (name, display_name, default_model, requires_api_key)
     values ('push-models', 'Models', 'large', false) on conflict do nothing`;
+  await sql`create table if not exists public.push_orders (id int primary key, status text)`;
   const folder = await Deno.makeTempDir();
   const run = async (script: string, args: readonly string[]): Promise<Ended> => {
     const mcps = script === "push.ts" ? ["--mcps", join(folder, ".mcps.yaml")] : [];
@@ -163,8 +173,15 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
       const [times] = await sql`
       select (select count(*)::int from public.schedules where name = 'push-daily') as schedules,
         (select count(*)::int from public.webhooks where name = 'push-ci') as webhooks,
-        (select above::float8 from public.alerts where name = 'push-spend') as alert_above`;
-      assert.deepEqual({ ...times }, { schedules: 1, webhooks: 1, alert_above: 5 });
+        (select above::float8 from public.alerts where name = 'push-spend') as alert_above,
+        (select count(*)::int from pg_trigger
+          where tgrelid = 'public.push_orders'::regclass) as row_triggers`;
+      assert.deepEqual({ ...times }, {
+        schedules: 1,
+        webhooks: 1,
+        alert_above: 5,
+        row_triggers: 2,
+      });
     },
   );
 
@@ -246,7 +263,10 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
 
     const { stdout } = await folder.push();
 
-    assert.match(stdout, /^changed {4}agent push-helper \(prompt\)\n {11}affects schedules: 1$/m);
+    assert.match(
+      stdout,
+      /^changed {4}agent push-helper \(prompt\)\n {11}affects schedules: 1; row triggers: 1$/m,
+    );
     assert.match(stdout, /^ +-You help\.\n +\+You help quickly\.$/m);
     assert.match(
       stdout,
@@ -345,6 +365,7 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
       "schedules.yaml": null,
       "webhooks.yaml": null,
       "alerts.yaml": null,
+      "triggers.yaml": null,
       "tools/push-crm.yaml": CRM,
     });
 
@@ -356,6 +377,10 @@ Deno.test("push writes files into the registry, and pull writes them back", asyn
     assert.equal(removed["agent push-helper"], "removed");
     assert.equal(removed["schedule push-daily"], "removed");
     assert.equal(removed["alert push-spend"], "removed");
+    assert.equal(removed["trigger push-paid"], "removed");
+    const { count } = await sql`
+      select from pg_trigger where tgrelid = 'public.push_orders'::regclass`;
+    assert.equal(count, 0);
     assert.equal(await stored(), undefined);
     const after = changesOf(await folder.push("--json"));
     assert.deepEqual(Object.keys(after).filter((name) => name.includes("push-helper")), []);

@@ -19,4 +19,5 @@ export const ACT_TEXTS: Readonly<Record<string, string>> = {
   "work.resumed": "resumed the",
   "webhook.tested": "sent a test message to the",
   "webhook_message.resent": "sent a message again to the",
+  "row_starts.retried": "retried the failed starts of the",
 };

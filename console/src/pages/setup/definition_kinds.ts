@@ -3,6 +3,7 @@ import alertsSchema from "../../../../agents/schemas/alerts.schema.json";
 import schedulesSchema from "../../../../agents/schemas/schedules.schema.json";
 import skillSchema from "../../../../agents/schemas/skill.schema.json";
 import toolSchema from "../../../../agents/schemas/tool.schema.json";
+import triggersSchema from "../../../../agents/schemas/triggers.schema.json";
 import webhooksSchema from "../../../../agents/schemas/webhooks.schema.json";
 import type { EditedKind } from "../../queries/definitions.ts";
 import type { JsonSchema } from "../../../../client/mod.ts";
@@ -83,6 +84,14 @@ export const KINDS: readonly KindLooks[] = [
     many: "Alerts",
     text: null,
     file: () => "agents/alerts.yaml",
+  },
+  {
+    kind: "trigger",
+    group: "agents",
+    one: "Row trigger",
+    many: "Row triggers",
+    text: null,
+    file: () => "agents/triggers.yaml",
   },
   {
     kind: "server",
@@ -194,6 +203,8 @@ export function fieldsSchema(
       return webhooksSchema.additionalProperties;
     case "alert":
       return withAgents(alertsSchema.additionalProperties, names);
+    case "trigger":
+      return withAgents(triggersSchema.additionalProperties, names);
     default:
       return settings.get(kind) ?? {};
   }
