@@ -65,7 +65,7 @@ await runCommand({
   const page = isServed ? openConsole(stack, { isForProgram: values.json }) : null;
   try {
     const consoleUrl = page?.url ?? null;
-    if (dataDir !== null) await writeConnectionFile(dataDir, stack);
+    if (dataDir !== null) await writeConnectionFile(dataDir, stack, values.db ?? "pglite");
     writeLine(
       values.json ? readyJson(stack, consoleUrl) : readyText(stack, { files, consoleUrl }),
     );

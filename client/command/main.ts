@@ -33,6 +33,7 @@ const HELP = `Usage: supaswarm <command> [options]
               --db URL        the database, as role postgres (default: that of supaswarm dev)
 
   dev       Runs the project on this machine, without Docker, and follows its files
+  worker    Runs tasks, syncs and webhook messages in a process, beside the edge functions
   push      Writes agents/ and external-mcps.yaml into the registry
   pull      Writes the registry into agents/
   agents    Shows the revisions of agents, and rolls one back

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Stack } from "../../stack/stack.ts";
+import { poolModeOf } from "./function_settings.ts";
 
 const FILE_NAME = "project.env";
 
@@ -15,6 +16,7 @@ export function connectionFilePath(dataDir: string): string {
 export async function writeConnectionFile(
   dataDir: string,
   stack: Pick<Stack, "apiUrl" | "dbUrl" | "publishableKey" | "secretKey">,
+  databaseKind: string,
 ): Promise<void> {
   const path = connectionFilePath(dataDir);
   const draft = `${path}.${crypto.randomUUID()}`;
@@ -23,6 +25,7 @@ export async function writeConnectionFile(
     SUPABASE_PUBLISHABLE_KEY: stack.publishableKey,
     SUPABASE_SECRET_KEY: stack.secretKey,
     SUPABASE_DB_URL: stack.dbUrl,
+    ...poolModeOf(databaseKind),
   };
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
   await Deno.writeTextFile(draft, lines.join(""), { mode: 0o600, createNew: true });

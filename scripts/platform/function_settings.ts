@@ -31,9 +31,13 @@ export function functionSettings(
     SUPASWARM_WALL_CLOCK_SECONDS: String(Math.max(1, Math.floor(wallClockMs / 1_000))),
     SUPASWARM_CPU_SOFT_MS: String(cpu?.softMs ?? 0),
     SUPASWARM_CPU_HARD_MS: String(cpu?.hardMs ?? 0),
-    // All connections share the embedded database's only session.
-    ...db === "pglite" ? { SUPASWARM_DB_POOL_MODE: "transaction" } : {},
+    ...poolModeOf(db),
   };
+}
+
+/** All connections share the only session of the embedded database. */
+export function poolModeOf(databaseKind: string): Environment {
+  return databaseKind === "pglite" ? { SUPASWARM_DB_POOL_MODE: "transaction" } : {};
 }
 
 /**

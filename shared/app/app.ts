@@ -1,5 +1,6 @@
 import type { Config } from "../platform/config/env.ts";
 import { runInBackground } from "../platform/isolate/run_in_background.ts";
+import type { IsolateSupervisor } from "./create_isolate_supervisor.ts";
 import type { Logger } from "../platform/log/logger.ts";
 import { createTelemetry, type Telemetry } from "../platform/telemetry/telemetry.ts";
 import { traceRequests } from "../platform/telemetry/trace_requests.ts";
@@ -11,6 +12,13 @@ export interface App {
   unload?(): Promise<void> | void;
   /** Closes the connections to the database. */
   close(): Promise<void>;
+}
+
+/** The app of a function that works in the background; a process runs it without requests. */
+export interface WorkerApp extends App {
+  readonly supervisor: IsolateSupervisor;
+  /** Looks for work now. @returns the worker's id. */
+  wake(): string;
 }
 
 /** Composes an app from the settings of its function. */

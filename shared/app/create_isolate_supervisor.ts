@@ -15,19 +15,35 @@ interface IsolateWorkers {
   readonly afterRun?: () => Promise<void>;
 }
 
+/** The supervisor of an isolate, or of a process. */
+export interface IsolateSupervisor extends Supervisor {
+  /**
+   * Ends the worker for good: running work ends after its current step, and what still runs after
+   * `graceMs` is returned.
+   */
+  drain(graceMs: number): Promise<void>;
+}
+
 /** Creates the supervisor of this isolate's workers, which share the limits of the platform. */
 export function createIsolateSupervisor(
   { config: { cpu, worker }, log, createWorker, afterRun }: IsolateWorkers,
-): Supervisor {
+): IsolateSupervisor {
   const lifetime = createLifetime(
     worker.wallClockSeconds,
     cpu === null ? undefined : { ...cpu, meter: createCpuMeter() },
   );
-  return createSupervisor({
+  const supervisor = createSupervisor({
     createWorker: () => createWorker(crypto.randomUUID(), lifetime),
     runInBackground: (work) => runInBackground(work.finally(afterRun)),
     noteRequest: () => lifetime.noteRequest(isolateClock.nowMs()),
     isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
     log,
+  });
+  return Object.assign(supervisor, {
+    async drain(graceMs: number) {
+      lifetime.endAt(isolateClock.nowMs() + graceMs);
+      if (supervisor.freeSlots !== null) supervisor.wake();
+      await supervisor.idle();
+    },
   });
 }

@@ -19,7 +19,7 @@ import { createSqlTaskStore } from "../engine/worker/sql_task_store.ts";
 import { createReleaseCheck } from "./release_check.ts";
 import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
 import { createRequestGate } from "../platform/isolate/request_gate.ts";
-import type { App } from "./app.ts";
+import type { WorkerApp } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { createWakeGuard, WAKE_TOKEN_HEADER } from "./wake_guard.ts";
 import { tryInBackground } from "./try_in_background.ts";
@@ -32,8 +32,7 @@ import type { EmbedPart } from "../servers/quoth/sync/embed_part.ts";
 import { createSqlChunkStore } from "../servers/quoth/sync/sql_chunk_store.ts";
 import { createSqlSyncStore } from "../servers/quoth/sync/sql_sync_store.ts";
 import { createSyncWorker } from "../servers/quoth/sync/sync_worker.ts";
-import type { Supervisor } from "../engine/work/supervisor.ts";
-import { createIsolateSupervisor } from "./create_isolate_supervisor.ts";
+import { createIsolateSupervisor, type IsolateSupervisor } from "./create_isolate_supervisor.ts";
 
 /** Name of the edge function, which is the first part of its paths. */
 const FUNCTION_NAME = FUNCTION_NAMES.quothSync;
@@ -49,8 +48,8 @@ const MAX_UNSIGNED_BYTES = 2 * WEBHOOK_LIMITS.bytes;
  * wake-up. Each gets a response as soon as its work is queued; the work continues in the
  * background.
  */
-export function createQuothSyncApp(config: Config, log: Logger): App {
-  const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME);
+export function createQuothSyncApp(config: Config, log: Logger): WorkerApp {
+  const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME, [], undefined, config.connections);
   const ready = createReleaseCheck(sql, log);
   const gate = createRequestGate(config.cpu);
   const receiving = createSqlReceivingStore(sql);
@@ -97,6 +96,8 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
   });
   return {
     fetch,
+    supervisor,
+    wake: () => supervisor.wake(),
     unload: () => supervisor.unload(),
     async close() {
       await supervisor.unload();
@@ -149,7 +150,7 @@ const LEASE_SECONDS = 60;
 const IDLE_SECONDS = 0.35;
 
 /** Wires the workers of syncs to GitHub, the embedders and the isolate's pool. */
-function createQuothSupervisor(config: Config, sql: Sql, log: Logger): Supervisor {
+function createQuothSupervisor(config: Config, sql: Sql, log: Logger): IsolateSupervisor {
   const guardedFetch = createGuardedFetch({ allowLoopback: config.allowLoopback });
   const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
   const resolveEmbedder = createEmbedderResolver(sql, {

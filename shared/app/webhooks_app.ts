@@ -8,7 +8,7 @@ import { createGuardedFetch } from "../platform/net/guarded_fetch.ts";
 import { createSqlMessageStore } from "../engine/webhooks/message_store.ts";
 import { createWebhookWorker } from "../engine/webhooks/webhook_worker.ts";
 import { createSqlTaskStore } from "../engine/worker/sql_task_store.ts";
-import type { App } from "./app.ts";
+import type { WorkerApp } from "./app.ts";
 import { createWakeGuard } from "./wake_guard.ts";
 import { createIsolateSupervisor } from "./create_isolate_supervisor.ts";
 
@@ -22,8 +22,8 @@ const IDLE_SECONDS = 0.35;
  * Composes `supaswarm-webhooks`: a wake-up gets 202 immediately; due messages are sent in the
  * background, by one worker per isolate.
  */
-export function createWebhooksApp(config: Config, log: Logger): App {
-  const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME);
+export function createWebhooksApp(config: Config, log: Logger): WorkerApp {
+  const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME, [], undefined, config.connections);
   const ready = createReleaseCheck(sql, log);
   const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
   const ports = {
@@ -53,6 +53,8 @@ export function createWebhooksApp(config: Config, log: Logger): App {
   });
   return {
     fetch,
+    supervisor,
+    wake: () => supervisor.wake(),
     unload: () => supervisor.unload(),
     async close() {
       await supervisor.unload();

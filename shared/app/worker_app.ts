@@ -10,7 +10,7 @@ import { createTaskListener } from "../engine/worker/task_listener.ts";
 import { createTaskWorker } from "../engine/worker/task_worker.ts";
 import { createReleaseCheck } from "./release_check.ts";
 import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
-import type { App } from "./app.ts";
+import type { WorkerApp } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { createFileRemover } from "./deleted_files.ts";
 import { serviceKeyOf } from "./service_key.ts";
@@ -27,10 +27,16 @@ export function createWorkerApp(
   config: Config,
   log: Logger,
   telemetry: Telemetry = NO_TELEMETRY,
-): App {
+): WorkerApp {
   const lent = new LentConnection();
   const beside = ["caller", "listener"] as const;
-  const sql = openIsolatePool(config.databaseUrl, "supaswarm-worker", beside, lent);
+  const sql = openIsolatePool(
+    config.databaseUrl,
+    "supaswarm-worker",
+    beside,
+    lent,
+    config.connections,
+  );
   const ready = createReleaseCheck(sql, log);
   const store = createSqlTaskStore(sql, {
     leaseSeconds: config.worker.leaseSeconds,
@@ -71,23 +77,28 @@ export function createWorkerApp(
     secretKey: serviceKeyOf(config.apiKeys.secretKeys),
   });
 
-  const fetch = createHttpHandler({ methods: ["POST"], log, ready }, async (request) => {
-    await guard(request);
-    const workerId = supervisor.wake();
-    tryInBackground(announceProject(), {
-      attempted: "announce the project",
-      event: "worker.project_not_announced",
-      log,
-    });
+  const wake = () => {
     tryInBackground(removeFiles(), {
       attempted: "remove files",
       event: "worker.files_not_removed",
       log,
     });
-    return Response.json({ worker_id: workerId }, { status: 202 });
+    return supervisor.wake();
+  };
+  const fetch = createHttpHandler({ methods: ["POST"], log, ready }, async (request) => {
+    await guard(request);
+    // Only a function knows the address at which the database reaches functions.
+    tryInBackground(announceProject(), {
+      attempted: "announce the project",
+      event: "worker.project_not_announced",
+      log,
+    });
+    return Response.json({ worker_id: wake() }, { status: 202 });
   });
   return {
     fetch,
+    supervisor,
+    wake,
     unload: () => supervisor.unload(),
     close: () => sql.end({ timeout: 1 }),
   };

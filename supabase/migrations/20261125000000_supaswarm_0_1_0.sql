@@ -2390,6 +2390,15 @@ create table private.workers (
 );
 comment on table private.workers is 'Workers with their last heartbeat, for operators to read. Nothing relies on a worker being alive.';
 
+create table private.worker_processes (
+  id uuid primary key,
+  has_room boolean not null,
+  seen_at timestamptz not null default clock_timestamp()
+);
+comment on table private.worker_processes is
+  'Processes that run tasks beside the edge functions. While one was seen within 12 seconds and has room, a new task wakes it alone, and no edge function.';
+comment on column private.worker_processes.has_room is 'Whether it would claim more tasks.';
+
 create table private.job_totals (
   master_task_id uuid primary key references public.tasks (id) on delete cascade,
   task_count int not null default 0,
@@ -2423,10 +2432,11 @@ comment on table private.wake_gate is
 
 alter table private.settings enable row level security;
 alter table private.workers enable row level security;
+alter table private.worker_processes enable row level security;
 alter table private.job_totals enable row level security;
 alter table private.dead_letters enable row level security;
 alter table private.wake_gate enable row level security;
-grant select on private.settings, private.workers, private.job_totals, private.dead_letters to service_role;
+grant select on private.settings, private.workers, private.worker_processes, private.job_totals, private.dead_letters to service_role;
 
 -- platform/maintenance.sql
 
@@ -3322,7 +3332,8 @@ begin
   if v_channel = any (v_passed) then
     perform pg_notify(v_channel, '');
   end if;
-  if v_function_name = any (v_passed) then
+  -- A process with room listens, and an edge function would be started for nothing.
+  if v_function_name = any (v_passed) and (v_channel is null or not private.has_free_process()) then
     perform private.wake_function(v_function_name);
   end if;
   return null;
@@ -3526,6 +3537,52 @@ create constraint trigger tasks_wake_on_update after update of status on public.
     else set_config('supaswarm.wakes_at_commit', 'true', true) = 'true'
   end)
   execute function private.wake_at_commit('supaswarm-worker', 'supaswarm_tasks');
+
+-- engine/worker_processes.sql
+
+-- Worker processes: hosts of tasks that, unlike an edge function, run until they are told to end.
+
+create function private.has_free_process()
+returns boolean
+language sql
+stable
+set search_path = ''
+as $$
+  select exists (
+    select from private.worker_processes where has_room and seen_at > clock_timestamp() - interval '12 seconds'
+  );
+$$;
+comment on function private.has_free_process() is 'Whether a living worker process would claim a new task.';
+
+create function private.note_worker_process(p_id uuid, p_has_room boolean)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  insert into private.worker_processes as process (id, has_room)
+  values (p_id, p_has_room)
+  on conflict (id) do update set has_room = excluded.has_room, seen_at = clock_timestamp();
+  -- What waits for a full process may run on an edge function.
+  if not private.has_free_process() and exists (
+    select from public.tasks where status = 'pending' and (run_after is null or run_after <= clock_timestamp())
+  ) then
+    perform private.wake_function('supaswarm-worker');
+  end if;
+end;
+$$;
+comment on function private.note_worker_process(uuid, boolean) is
+  'Records every 5 seconds that a worker process lives, and whether it has room. When no process has any, it wakes the edge function for waiting tasks. Called by worker processes.';
+
+create function private.forget_worker_process(p_id uuid)
+returns void
+language sql
+set search_path = ''
+as $$
+  delete from private.worker_processes where id = p_id;
+$$;
+comment on function private.forget_worker_process(uuid) is
+  'Records that a worker process claims no more, so that new tasks wake others. Called by worker processes when they end.';
 
 -- platform/quotas.sql
 
@@ -10200,13 +10257,14 @@ declare
   v_count int;
 begin
   delete from private.maintenance_failures where last_failed_at < clock_timestamp() - interval '7 days';
+  delete from private.worker_processes where seen_at < clock_timestamp() - interval '1 hour';
   delete from private.workers where seen_at < clock_timestamp() - interval '1 day';
   get diagnostics v_count = row_count;
   return v_count;
 end;
 $$;
 comment on function private.delete_old_records() is
-  'Deletes what only recent rows are for: workers and maintenance failures. Returns how many workers.';
+  'Deletes what only recent rows are for: workers, processes and maintenance failures. Returns how many workers.';
 
 create function private.reconcile()
 returns jsonb

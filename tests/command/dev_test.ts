@@ -9,6 +9,7 @@ import { startModelServer } from "../../scripts/models/model_server.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { call, complete, scriptTurns } from "../e2e/script.ts";
 import { installPacked, packCommand } from "./packed_command.ts";
+import { readLines } from "../../stack/functions/read_lines.ts";
 import { startDev } from "./dev_process.ts";
 import { createUserProject } from "./user_project.ts";
 
@@ -150,6 +151,24 @@ Deno.serve((request) => {
       await waitFor(async () => (await (await get("/functions/v1/hello")).text()) === "Hi Grace", {
         what: "the saved function",
       });
+    });
+    await t.step("supaswarm worker serves its status, and ends with a signal", async () => {
+      const worker = new Deno.Command("node_modules/.bin/supaswarm", {
+        args: ["worker", "--port", "0", "--json"],
+        cwd: project.root,
+        stdin: "null",
+        stdout: "piped",
+        stderr: "null",
+      }).spawn();
+      let status: unknown = null;
+      for await (const line of readLines(worker.stdout)) {
+        if (!line.includes('"ready":true')) continue;
+        status = await (await fetch(`${JSON.parse(line).url}/ready`)).json();
+        worker.kill("SIGTERM");
+      }
+
+      assert.deepEqual(status, { ready: true });
+      assert.equal((await worker.status).code, 0);
     });
     await t.step("a saved migration is applied", async () => {
       await project.write("supabase/migrations/20261116000000_plants.sql", PLANTS);

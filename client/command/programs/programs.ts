@@ -11,6 +11,7 @@ interface Program {
 /** The programs by the name of their command. */
 export const PROGRAMS: Readonly<Record<string, Program>> = {
   dev: { entry: "scripts/start.ts", task: "start", endsInOrder: true },
+  worker: { entry: "scripts/worker.ts", task: "worker", endsInOrder: true },
   push: { entry: "scripts/push.ts", task: "push" },
   pull: { entry: "scripts/pull.ts", task: "pull" },
   agents: { entry: "scripts/agents.ts", task: "agents" },

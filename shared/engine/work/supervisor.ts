@@ -3,6 +3,8 @@ import type { Logger } from "../../platform/log/logger.ts";
 /** A worker, as seen by its supervisor. */
 export interface Worker {
   readonly id: string;
+  /** How much more work it would claim now. */
+  readonly freeSlots: number;
   /**
    * Polls for work and cancellations immediately.
    *
@@ -35,6 +37,10 @@ export interface Supervisor {
    * @returns the worker's id.
    */
   wake(): string;
+  /** How much more work the running worker would claim now; null if none runs. */
+  readonly freeSlots: number | null;
+  /** Resolves when no worker runs. */
+  idle(): Promise<void>;
   /** The isolate is about to end. */
   unload(): Promise<void>;
 }
@@ -43,6 +49,7 @@ export interface Supervisor {
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { createWorker, runInBackground, noteRequest, isOpen, log } = options;
   let current: Worker | null = null;
+  let running = Promise.resolve();
   let hasPendingWake = false;
 
   return {
@@ -56,6 +63,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       if (!current.wake()) hasPendingWake = true;
       return current.id;
     },
+    get freeSlots() {
+      return current?.freeSlots ?? null;
+    },
+    idle: () => running,
     async unload() {
       hasPendingWake = false;
       await current?.unload();
@@ -65,7 +76,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   function start(): Worker {
     const worker = createWorker();
     current = worker;
-    runInBackground(runToEnd(worker));
+    running = runToEnd(worker);
+    runInBackground(running);
     return worker;
   }
 

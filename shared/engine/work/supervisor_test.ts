@@ -4,6 +4,7 @@ import { createSupervisor, type Worker } from "./supervisor.ts";
 /** A worker that the test can end. */
 class ScriptedWorker implements Worker {
   readonly id: string;
+  readonly freeSlots = 1;
   wakeCount = 0;
   isClaiming = true;
   end: () => void = () => {};

@@ -94,6 +94,10 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     });
   }
 
+  get freeSlots(): number {
+    return this.#isOpen() ? Math.max(0, this.#room()) : 0;
+  }
+
   wake(): boolean {
     if (this.#held.count > 0) this.#heartbeat.beatNow();
     this.#options.lifetime.noteRequest(this.#now());
@@ -170,7 +174,8 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       }
       // A claim that began before work ended does not see what that work has queued.
       const quietMs = Math.max(0, askedAtMs - this.#activeAtMs);
-      if (this.#held.count === 0 && quietMs > settings.idleSeconds * 1_000) {
+      const isIdle = this.#held.count === 0 && quietMs > settings.idleSeconds * 1_000;
+      if (lifetime.isLimited && isIdle) {
         // Immediately, so that this worker receives no wake-up after its last poll.
         this.#isEnding = true;
         break;

@@ -46,6 +46,8 @@ export interface Config {
   /** In addition to the project's own origin and loopback. */
   readonly allowedOrigins: readonly string[];
   readonly worker: WorkerSettings;
+  /** Database connections of each function. Absent: as many as an isolate may have. */
+  readonly connections?: number;
   /** CPU that an isolate may use over its lifetime; null if not limited. */
   readonly cpu: { readonly softMs: number; readonly hardMs: number } | null;
   readonly logLevel: LogLevel;

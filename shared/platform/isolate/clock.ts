@@ -6,7 +6,10 @@ export interface Clock {
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The isolate's own clock. */
+/** A longer timer would overflow, and end at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** The isolate's own clock. Its sleeps end after 24 days at the latest. */
 export const isolateClock: Clock = {
   nowMs: () => performance.now(),
   sleep: (durationMs, signal) =>
@@ -17,7 +20,7 @@ export const isolateClock: Clock = {
         signal?.removeEventListener("abort", end);
         resolve();
       };
-      const timer = setTimeout(end, durationMs);
+      const timer = setTimeout(end, Math.min(durationMs, MAX_TIMER_MS));
       signal?.addEventListener("abort", end);
     }),
 };

@@ -25,15 +25,17 @@ export type OwnConnection =
  *
  * @param beside The function's other connections.
  * @param lent The connection that callers borrow when a slow statement occupies theirs.
+ * @param connections Connections in all. @default those of an isolate
  */
 export function openIsolatePool(
   databaseUrl: string,
   functionName: string,
   beside: readonly OwnConnection[] = [],
   lent?: LentConnection,
+  connections = MAX_ISOLATE_CONNECTIONS,
 ): Sql {
   const sql = createSql(databaseUrl, {
-    maxConnections: MAX_ISOLATE_CONNECTIONS - beside.length,
+    maxConnections: connections - beside.length,
     applicationName: functionName,
     reportPlainText: (reason) =>
       createLogger(functionName)("warn", "database.without_tls", { reason }),

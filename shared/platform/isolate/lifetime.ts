@@ -77,6 +77,13 @@ export interface Lifetime {
    * half of its wall clock and no more CPU than the soft limit, whatever settings and meter say.
    */
   noteRequest(nowMs: number): void;
+  /**
+   * Ends the lifetime at `atMs`, if it does not end earlier: from now on, running work ends after its
+   * current step.
+   */
+  endAt(atMs: number): void;
+  /** False for a process, which lives until it is told to end. */
+  readonly isLimited: boolean;
   /** Null if CPU is not limited. */
   readonly cpu: CpuLife | null;
 }
@@ -95,7 +102,8 @@ export interface CpuLife {
 /**
  * Divides an isolate's lifetime into phases.
  *
- * @param wallClockSeconds Seconds that the platform lets the isolate live, from its start at 0.
+ * @param wallClockSeconds Seconds that the platform lets the isolate live, from its start at 0;
+ * Infinity for a process.
  * @param cpuLimits Absent if CPU is not limited.
  */
 export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits): Lifetime {
@@ -104,6 +112,7 @@ export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits):
   const until = (share: number, nowMs: number) => Math.max(0, at(share) - nowMs);
   const cpu = cpuLimits === undefined ? null : divideCpu(cpuLimits);
   let longestStreamMs: number | null = null;
+  let endMs = Infinity;
   const reservedMs = ({ count, streamCount }: HeldLoad) => {
     return count * CPU_OF_HELD_MS + streamCount * (longestStreamMs ?? CPU_OF_STREAM_MS);
   };
@@ -111,12 +120,13 @@ export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits):
     phaseAt(nowMs) {
       const usedMs = cpu?.usedMs() ?? 0;
       const isPast = (share: number, cpuMs = Infinity) => nowMs >= at(share) || usedMs >= cpuMs;
+      if (nowMs >= endMs) return "over";
       if (isPast(OVER_SHARE, cpu?.overMs)) return "over";
-      if (isPast(CLOSING_SHARE, cpu?.closingMs)) return "closing";
+      if (endMs < Infinity || isPast(CLOSING_SHARE, cpu?.closingMs)) return "closing";
       return isPast(OPEN_SHARE, cpu?.openMs) ? "draining" : "open";
     },
-    openForMs: (nowMs) => until(OPEN_SHARE, nowMs),
-    overInMs: (nowMs) => until(OVER_SHARE, nowMs),
+    openForMs: (nowMs) => endMs < Infinity ? 0 : until(OPEN_SHARE, nowMs),
+    overInMs: (nowMs) => Math.min(until(OVER_SHARE, nowMs), Math.max(0, endMs - nowMs)),
     roomBeside(held) {
       if (cpu === null) return Infinity;
       // The worker can then use up the CPU up to the soft limit, so that another isolate starts.
@@ -129,6 +139,10 @@ export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits):
     },
     isShortOfCpu: () => cpu !== null && cpu.usedMs() >= cpu.softMs,
     isYoung: (nowMs) => nowMs < at(YOUNG_SHARE) && (cpu?.usedMs() ?? 0) < (cpu?.youngMs ?? 1),
+    endAt(atMs) {
+      endMs = atMs;
+    },
+    isLimited: wallClockSeconds < Infinity,
     noteStream(cpuMs) {
       longestStreamMs = Math.max(longestStreamMs ?? 0, cpuMs);
     },

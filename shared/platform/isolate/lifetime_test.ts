@@ -128,3 +128,20 @@ Deno.test("a worker returns its tasks before the hard limit, although other prog
 
   assert.ok(usedMs < 2_000, `${usedMs} ms`);
 });
+
+Deno.test("a process is open for ever, until it is told when it ends", () => {
+  const lifetime = createLifetime(Infinity);
+  const day = 86_400_000;
+
+  assert.equal(lifetime.isLimited, false);
+  assert.equal(lifetime.phaseAt(1_000 * day), "open");
+  assert.equal(lifetime.openForMs(day), Infinity);
+  assert.equal(lifetime.overInMs(day), Infinity);
+
+  lifetime.endAt(day + 5_000);
+
+  assert.equal(lifetime.phaseAt(day), "closing");
+  assert.equal(lifetime.openForMs(day), 0);
+  assert.equal(lifetime.overInMs(day), 5_000);
+  assert.equal(lifetime.phaseAt(day + 5_000), "over");
+});

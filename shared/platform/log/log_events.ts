@@ -284,6 +284,13 @@ export const LOG_EVENTS = {
     fields: [],
     action: NOTHING,
   },
+  "worker.not_noted": {
+    levels: ["warn"],
+    happened: "A worker process could not record that it lives.",
+    fields: ["code"],
+    action:
+      "Nothing if it happens once. Otherwise tasks also wake edge functions, until the process reaches the database again.",
+  },
   "worker.not_listening": {
     levels: ["info"],
     happened: "A worker gets no notifications and polls, for example behind a transaction pooler.",

@@ -48,6 +48,15 @@ create table private.workers (
 );
 comment on table private.workers is 'Workers with their last heartbeat, for operators to read. Nothing relies on a worker being alive.';
 
+create table private.worker_processes (
+  id uuid primary key,
+  has_room boolean not null,
+  seen_at timestamptz not null default clock_timestamp()
+);
+comment on table private.worker_processes is
+  'Processes that run tasks beside the edge functions. While one was seen within 12 seconds and has room, a new task wakes it alone, and no edge function.';
+comment on column private.worker_processes.has_room is 'Whether it would claim more tasks.';
+
 create table private.job_totals (
   master_task_id uuid primary key references public.tasks (id) on delete cascade,
   task_count int not null default 0,
@@ -81,7 +90,8 @@ comment on table private.wake_gate is
 
 alter table private.settings enable row level security;
 alter table private.workers enable row level security;
+alter table private.worker_processes enable row level security;
 alter table private.job_totals enable row level security;
 alter table private.dead_letters enable row level security;
 alter table private.wake_gate enable row level security;
-grant select on private.settings, private.workers, private.job_totals, private.dead_letters to service_role;
+grant select on private.settings, private.workers, private.worker_processes, private.job_totals, private.dead_letters to service_role;

@@ -191,13 +191,14 @@ declare
   v_count int;
 begin
   delete from private.maintenance_failures where last_failed_at < clock_timestamp() - interval '7 days';
+  delete from private.worker_processes where seen_at < clock_timestamp() - interval '1 hour';
   delete from private.workers where seen_at < clock_timestamp() - interval '1 day';
   get diagnostics v_count = row_count;
   return v_count;
 end;
 $$;
 comment on function private.delete_old_records() is
-  'Deletes what only recent rows are for: workers and maintenance failures. Returns how many workers.';
+  'Deletes what only recent rows are for: workers, processes and maintenance failures. Returns how many workers.';
 
 create function private.reconcile()
 returns jsonb

@@ -161,7 +161,8 @@ begin
   if v_channel = any (v_passed) then
     perform pg_notify(v_channel, '');
   end if;
-  if v_function_name = any (v_passed) then
+  -- A process with room listens, and an edge function would be started for nothing.
+  if v_function_name = any (v_passed) and (v_channel is null or not private.has_free_process()) then
     perform private.wake_function(v_function_name);
   end if;
   return null;
