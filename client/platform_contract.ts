@@ -948,46 +948,6 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
-    task_events: {
-      Row: {
-        id: number;
-        task_id: string;
-        master_task_id: string;
-        type:
-          | "task.created"
-          | "task.started"
-          | "task.parked"
-          | "task.resumed"
-          | "task.retried"
-          | "task.completed"
-          | "task.failed"
-          | "task.cancelled"
-          | "model.started"
-          | "model.interrupted"
-          | "model.completed"
-          | "tool.started"
-          | "tool.completed"
-          | "tool.failed"
-          | "subtask.created"
-          | "subtask.finished"
-          | "review.requested"
-          | "review.answered"
-          | "review.reopened"
-          | "skill.loaded"
-          | "data.saved";
-        payload: Json;
-        at: string;
-      };
-      Insert: never;
-      Update: never;
-      Relationships: [{
-        foreignKeyName: "task_events_task_id_fkey";
-        columns: ["task_id"];
-        isOneToOne: false;
-        referencedRelation: "tasks";
-        referencedColumns: ["id"];
-      }];
-    };
     task_steps: {
       Row: {
         task_id: string;
@@ -1069,6 +1029,7 @@ export type PlatformSchema = {
         input_tokens: number;
         output_tokens: number;
         cost_micro_usd: number | null;
+        summed_usage_id: number;
         created_at: string;
         updated_at: string;
         started_at: string | null;
@@ -1768,6 +1729,41 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
+    task_events: {
+      Row: {
+        id: number | null;
+        task_id: string | null;
+        master_task_id: string | null;
+        type:
+          | "task.created"
+          | "task.started"
+          | "task.parked"
+          | "task.resumed"
+          | "task.retried"
+          | "task.completed"
+          | "task.failed"
+          | "task.cancelled"
+          | "model.started"
+          | "model.interrupted"
+          | "model.completed"
+          | "tool.started"
+          | "tool.completed"
+          | "tool.failed"
+          | "subtask.created"
+          | "subtask.finished"
+          | "review.requested"
+          | "review.answered"
+          | "review.reopened"
+          | "skill.loaded"
+          | "data.saved"
+          | null;
+        payload: Json | null;
+        at: string | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [];
+    };
     tool_call_costs: {
       Row: {
         execution_id: string | null;
@@ -2248,6 +2244,7 @@ export type PlatformSchema = {
         input_tokens: number | null;
         output_tokens: number | null;
         cost_micro_usd: number | null;
+        summed_usage_id: number | null;
         created_at: string | null;
         updated_at: string | null;
         started_at: string | null;

@@ -53,19 +53,19 @@ begin
         'public.operator_definitions', 'public.operator_eval_runs', 'public.operator_grants',
         'public.operator_installation_checks', 'public.operator_maintenance_failures',
         'public.operator_missing_scopes', 'public.operator_pulse', 'public.operator_queue_health',
-        'public.operator_releases', 'public.operator_retiring_models', 'public.operator_scopes',
-        'public.operator_secrets', 'public.operator_servers', 'public.operator_setting_kinds',
-        'public.operator_settings', 'public.operator_stuck_tasks', 'public.operator_table_sizes',
-        'public.operator_tool_definitions', 'public.operator_usage_line',
+        'public.operator_releases', 'public.operator_retiring_models', 'public.operator_row_starts',
+        'public.operator_scopes', 'public.operator_secrets', 'public.operator_servers',
+        'public.operator_setting_kinds', 'public.operator_settings', 'public.operator_stuck_tasks',
+        'public.operator_table_sizes', 'public.operator_tool_definitions', 'public.operator_usage_line',
         'public.operator_webhook_messages', 'public.operator_workers', 'public.paused_work',
         'public.project_members', 'public.projects', 'public.queue_health', 'public.quoth_file_errors',
-        'public.quoth_syncs', 'public.ruleset_versions', 'public.rulesets', 'public.schedules',
-        'public.sessions', 'public.skills', 'public.sql_confirmations', 'public.stuck_tasks',
-        'public.task_events', 'public.task_steps', 'public.tasks', 'public.tool_call_costs',
-        'public.tool_credential_audience', 'public.tool_days', 'public.tool_usage', 'public.tools',
-        'public.trace_step', 'public.usage_days', 'public.usage_events', 'public.usage_line',
-        'public.user_provider_keys', 'public.user_tool_credentials', 'public.webhook_messages',
-        'public.webhooks'
+        'public.quoth_syncs', 'public.row_triggers', 'public.ruleset_versions', 'public.rulesets',
+        'public.schedules', 'public.sessions', 'public.skills', 'public.sql_confirmations',
+        'public.stuck_tasks', 'public.task_events', 'public.task_steps', 'public.tasks',
+        'public.tool_call_costs', 'public.tool_credential_audience', 'public.tool_days',
+        'public.tool_usage', 'public.tools', 'public.trace_step', 'public.usage_days',
+        'public.usage_events', 'public.usage_line', 'public.user_provider_keys',
+        'public.user_tool_credentials', 'public.webhook_messages', 'public.webhooks'
       ]) as wanted (name)
       where to_regclass(wanted.name) is not null or to_regtype(wanted.name) is not null
     )
@@ -80,18 +80,19 @@ begin
         'public.operator_activity', 'public.operator_calls', 'public.operator_cancel_job',
         'public.operator_eval_results', 'public.operator_events', 'public.operator_failure_groups',
         'public.operator_job_counts', 'public.operator_list_jobs', 'public.operator_open_job',
-        'public.operator_redrive', 'public.operator_resend_webhook_message', 'public.operator_retry_task',
-        'public.operator_rollback_agent', 'public.operator_save_definition', 'public.operator_set_scopes',
-        'public.operator_set_secret', 'public.operator_steps', 'public.operator_sync_servers',
-        'public.operator_tasks', 'public.operator_test_webhook', 'public.operator_usage_report',
-        'public.pause_work', 'public.paused_tasks', 'public.project_freshness', 'public.read_answer',
-        'public.read_document', 'public.read_events', 'public.read_trace',
-        'public.record_mcp_tool_execution', 'public.record_mcp_tool_success', 'public.redrive',
-        'public.reopen_review', 'public.resend_webhook_message', 'public.respond_to_review',
-        'public.resume_work', 'public.retain_job', 'public.retry_task', 'public.rotate_webhook_secret',
-        'public.schema_version', 'public.search_documents', 'public.search_trace', 'public.set_approval',
-        'public.set_provider_key', 'public.set_tool_credential', 'public.storage_use',
-        'public.usage_report', 'public.verify_tool_token', 'public.watch_task', 'public.write_hash'
+        'public.operator_redrive', 'public.operator_resend_webhook_message',
+        'public.operator_retry_row_starts', 'public.operator_retry_task', 'public.operator_rollback_agent',
+        'public.operator_save_definition', 'public.operator_set_scopes', 'public.operator_set_secret',
+        'public.operator_steps', 'public.operator_sync_servers', 'public.operator_tasks',
+        'public.operator_test_webhook', 'public.operator_usage_report', 'public.pause_work',
+        'public.paused_tasks', 'public.project_freshness', 'public.read_answer', 'public.read_document',
+        'public.read_events', 'public.read_trace', 'public.record_mcp_tool_execution',
+        'public.record_mcp_tool_success', 'public.redrive', 'public.reopen_review',
+        'public.resend_webhook_message', 'public.respond_to_review', 'public.resume_work',
+        'public.retain_job', 'public.retry_task', 'public.rotate_webhook_secret', 'public.schema_version',
+        'public.search_documents', 'public.search_trace', 'public.set_approval', 'public.set_provider_key',
+        'public.set_tool_credential', 'public.storage_use', 'public.usage_report',
+        'public.verify_tool_token', 'public.watch_task', 'public.write_hash'
       ]) as wanted (name)
       join pg_catalog.pg_proc as function
         on function.pronamespace = to_regnamespace(split_part(wanted.name, '.', 1))
@@ -109,7 +110,7 @@ begin
         'supaswarm-delete-auth-events', 'supaswarm-delete-cron-runs', 'supaswarm-delete-old',
         'supaswarm-delete-syncs', 'supaswarm-delete-webhook-messages', 'supaswarm-drop-partitions',
         'supaswarm-export', 'supaswarm-partitions', 'supaswarm-quoth-finish-switches',
-        'supaswarm-quoth-tick', 'supaswarm-schedules', 'supaswarm-tick'
+        'supaswarm-quoth-tick', 'supaswarm-row-starts', 'supaswarm-schedules', 'supaswarm-tick'
       ];
   end if;
   if cardinality(v_problems) > 0 then
@@ -235,6 +236,11 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('FILE_NOT_FOUND', 404, 'tool_error', false, true),
   ('FILE_TYPE_UNSUPPORTED', 422, 'tool_error', false, true),
   ('FILES_TOO_LARGE', 422, 'tool_error', false, true),
+  ('TRIGGER_INVALID', 400, 'tool_error', false, true),
+  ('TRIGGER_NOT_FOUND', 404, 'tool_error', false, true),
+  ('TRIGGER_INACTIVE', 409, 'tool_error', false, true),
+  ('TRIGGER_TABLE_BUSY', 409, 'tool_error', true, true),
+  ('TRIGGER_LIMIT_REACHED', 429, 'tool_error', false, true),
   ('SCHEDULE_CRON_INVALID', 400, 'tool_error', false, true),
   ('SCHEDULE_INVALID', 400, 'tool_error', false, true),
   ('SCHEDULE_ZONE_INVALID', 400, 'tool_error', false, true),
@@ -5441,6 +5447,10 @@ declare
   -- A value, because an index cannot be searched for a volatile function.
   v_now constant timestamptz := clock_timestamp();
 begin
+  -- Without starts, this is one probe of an index.
+  if exists (select from private.row_starts where error is null) then
+    perform private.start_row_jobs(p_limit => 20, p_max_duration => interval '100 milliseconds');
+  end if;
   -- Not exists(): without the order, a plan may read entries of ended tasks that an old snapshot keeps.
   if (
     select run_after from public.tasks
@@ -5458,7 +5468,7 @@ begin
 end;
 $$;
 comment on function private.release_due_tasks() is
-  'Puts delayed tasks that are due into the lines and returns the last owner_key of them: null when nothing waits, that of the service, which sorts first, when no user waits.';
+  'Puts delayed tasks that are due, and jobs of changed rows, into the lines and returns the last owner_key of them: null when nothing waits, that of the service, which sorts first, when no user waits.';
 
 create function private.owners_in_turn(p_limit int, p_of_users boolean)
 returns table (owner_key uuid, running_count int, free_slot_count int)
@@ -19102,6 +19112,999 @@ comment on function private.delete_old_webhook_messages() is
   'Deletes up to 10,000 messages that ended more than 30 days ago, and returns how many. Called by cron.';
 select cron.schedule('supaswarm-delete-webhook-messages', '27 * * * *', 'select private.delete_old_webhook_messages()');
 
+-- engine/row_triggers.sql
+
+-- Row triggers: changes of a project's own rows that start jobs. A definition names a table, events, conditions and an
+-- agent; it is attached to the table with one statement trigger for each event. row_starts.sql has what that records.
+--
+-- Conditions, columns and the input are structure. The statement that reads the changed rows is built from it here,
+-- with quoted names and values, and stored where only the platform writes.
+
+create table public.row_triggers (
+  id uuid primary key default gen_random_uuid(),
+  name text not null unique check (length(name) between 1 and 100),
+  table_name text not null,
+  events text[] not null check (events <> '{}' and events <@ '{insert,update,delete}'),
+  columns text[],
+  conditions jsonb not null default '[]' check (jsonb_typeof(conditions) = 'array'),
+  agent text not null,
+  input jsonb check (jsonb_typeof(input) = 'object'),
+  owner_column text,
+  starts_per text not null default 'row' check (starts_per in ('row', 'statement')),
+  key text[],
+  debounce_seconds int not null default 0 check (debounce_seconds between 0 and 86400),
+  max_per_hour int not null default 20 check (max_per_hour > 0),
+  is_active boolean not null default true,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+revoke all on public.row_triggers from anon, authenticated, service_role;
+comment on table public.row_triggers is
+  'Which changes of rows start jobs. The service writes the rows, mostly by a push of triggers.yaml; each active one has a statement trigger on its table for each event. operator_row_starts shows what has not become a job.';
+comment on column public.row_triggers.table_name is 'The table, exactly as it is called: orders, or shop.orders outside of the default schema. It has a primary key.';
+comment on column public.row_triggers.events is 'insert, update, delete. A truncate starts nothing.';
+comment on column public.row_triggers.columns is 'An update counts only if one of these columns has changed. Null: every update counts.';
+comment on column public.row_triggers.conditions is 'All of [{column, op, value}] must hold for the row as it is after the change, or for the deleted row. op: eq, neq, gt, gte, lt, lte, in, is_null, not_null.';
+comment on column public.row_triggers.agent is 'Slug of the agent.';
+comment on column public.row_triggers.input is 'The input of a job, {key: column}. Null: {event, row}, for an update also old; with starts_per statement the columns of the primary key.';
+comment on column public.row_triggers.owner_column is 'The column with the id of the user for whom the job runs. Null, or null in a row: the user who changed the row, or the service.';
+comment on column public.row_triggers.starts_per is 'row: a job for each row. statement: one for all rows that a statement changes for an owner, with the input {event, table, rows}; 1,000 rows at most.';
+comment on column public.row_triggers.key is 'Columns for which changes are the same to debounce_seconds and max_per_hour. Null: the primary key.';
+comment on column public.row_triggers.debounce_seconds is 'A job starts this long after the last change of its key, with that change''s input. 0: each change starts a job.';
+comment on column public.row_triggers.max_per_hour is 'Jobs of one key in an hour, with starts_per statement of one owner; further starts fail with TRIGGER_LIMIT_REACHED. Ends loops of jobs that change their own rows.';
+alter table public.row_triggers enable row level security;
+grant select, insert, update, delete on public.row_triggers to service_role;
+
+create table private.row_trigger_statements (
+  trigger_id uuid not null references public.row_triggers (id) on delete cascade,
+  event text not null,
+  statement text not null,
+  primary key (trigger_id, event)
+);
+comment on table private.row_trigger_statements is
+  'The statement with which a row trigger records the starts of an event. Built by row_start_statement() when the definition is saved, and run by record_row_starts().';
+alter table private.row_trigger_statements enable row level security;
+
+-- Tables ------------------------------------------------------------------------------------------
+
+create function private.schema_of_table(p_table_name text)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select case when strpos(p_table_name, '.') = 0 then 'public' else split_part(p_table_name, '.', 1) end;
+$$;
+comment on function private.schema_of_table(text) is 'The schema of a table as row triggers name it.';
+
+create function private.triggered_table(p_table_name text)
+returns oid
+language sql
+stable
+set search_path = ''
+as $$
+  select relation.oid
+  from pg_catalog.pg_class as relation
+  join pg_catalog.pg_namespace as schema on schema.oid = relation.relnamespace
+  where schema.nspname = private.schema_of_table(p_table_name)
+    and relation.relname = case when strpos(p_table_name, '.') = 0 then p_table_name
+      else substr(p_table_name, strpos(p_table_name, '.') + 1) end
+    and relation.relkind in ('r', 'p');
+$$;
+comment on function private.triggered_table(text) is 'The table that a row trigger names; null if there is none.';
+
+create function private.column_type(p_table oid, p_column text)
+returns oid
+language sql
+stable
+set search_path = ''
+as $$
+  select atttypid from pg_catalog.pg_attribute
+  where attrelid = p_table and attname = p_column and attnum > 0 and not attisdropped;
+$$;
+comment on function private.column_type(oid, text) is 'The type of a table''s column; null if there is none.';
+
+create function private.primary_key_of(p_table oid)
+returns text[]
+language sql
+stable
+set search_path = ''
+as $$
+  select array_agg(attribute.attname::text order by part.place)
+  from pg_catalog.pg_index as key
+  cross join unnest(key.indkey::int2[]) with ordinality as part (attnum, place)
+  join pg_catalog.pg_attribute as attribute on attribute.attrelid = key.indrelid and attribute.attnum = part.attnum
+  where key.indrelid = p_table and key.indisprimary;
+$$;
+comment on function private.primary_key_of(oid) is 'The columns of a table''s primary key; null if it has none.';
+
+create function private.is_platform_table(p_table oid)
+returns boolean
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return schema.oid = 'private'::regnamespace
+    or schema.nspname ~ '^(pg_|supaswarm_|_)'
+    or schema.nspname = any (
+      '{information_schema,auth,storage,realtime,vault,cron,net,pgmq,pgsodium,extensions,graphql,graphql_public,supabase_functions,supabase_migrations}'
+    )
+    or exists (
+      select from private.platform_objects as own where own.schema_name = schema.nspname and own.name = relation.relname
+    )
+  from pg_catalog.pg_class as relation
+  join pg_catalog.pg_namespace as schema on schema.oid = relation.relnamespace
+  where relation.oid = p_table;
+end;
+$$;
+comment on function private.is_platform_table(oid) is
+  'True for tables of this platform, of Supabase and of PostgreSQL: a job that starts at a change of them could change its own conditions.';
+
+-- The statement -----------------------------------------------------------------------------------
+
+create function private.row_condition(p_condition jsonb, p_type oid)
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  with parts as (
+    select format('changed_row.%I', p_condition ->> 'column') as subject,
+      case when p_type = 'jsonb'::regtype then (p_condition -> 'value')::text else p_condition ->> 'value' end as value
+  )
+  select case p_condition ->> 'op'
+    when 'is_null' then subject || ' is null'
+    when 'not_null' then subject || ' is not null'
+    when 'eq' then format('%s = %L', subject, value)
+    when 'neq' then format('%s is distinct from %L', subject, value)
+    when 'gt' then format('%s > %L', subject, value)
+    when 'gte' then format('%s >= %L', subject, value)
+    when 'lt' then format('%s < %L', subject, value)
+    when 'lte' then format('%s <= %L', subject, value)
+    when 'in' then format('%s in (%s)', subject, (
+      select string_agg(format('%L', case when p_type = 'jsonb'::regtype then item::text else item #>> '{}' end), ', ')
+      from jsonb_array_elements(p_condition -> 'value') as item
+    ))
+  end
+  from parts;
+$$;
+comment on function private.row_condition(jsonb, oid) is
+  'A condition {column, op, value} on a column of this type as SQL. Names and values are quoted, and op is one of a list.';
+
+create function private.row_values(p_alias text, p_columns text[])
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select case when cardinality(p_columns) = 1 then format('coalesce(%I.%I::text, '''')', p_alias, p_columns[1])
+    else (select format('jsonb_build_array(%s)::text', string_agg(format('%I.%I', p_alias, name), ', ' order by place))
+      from unnest(p_columns) with ordinality as listed (name, place)) end;
+$$;
+comment on function private.row_values(text, text[]) is 'SQL for the values of a row''s columns as one text, which is empty for null.';
+
+create function private.row_input(p_trigger public.row_triggers, p_event text, p_primary_key text[])
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select case
+    when p_trigger.input is null and p_trigger.starts_per = 'row' then
+      format('jsonb_build_object(''event'', %L, ''row'', to_jsonb(changed_row)%s)', p_event,
+        case when p_event = 'update' then ', ''old'', to_jsonb(earlier_row)' else '' end)
+    else (
+      select format('jsonb_build_object(%s)', string_agg(format('%L, changed_row.%I', entry.key, entry.value), ', '))
+      from (
+        select key, value from jsonb_each_text(p_trigger.input)
+        union all
+        select name, name from unnest(p_primary_key) as name where p_trigger.input is null
+      ) as entry
+    )
+  end;
+$$;
+comment on function private.row_input(public.row_triggers, text, text[]) is 'SQL for what a changed row adds to the input of its job.';
+
+create function private.row_start_statement(
+  p_trigger public.row_triggers, p_event text, p_new_rows text default 'new_rows', p_old_rows text default 'old_rows'
+)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  -- The keys of as many rows are far below the size of an input.
+  c_most_rows constant int := 1000;
+  v_table constant oid := private.triggered_table(p_trigger.table_name);
+  v_primary_key constant text[] := private.primary_key_of(v_table);
+  v_source text;
+  v_where text[] := array(
+    select private.row_condition(condition, private.column_type(v_table, condition ->> 'column'))
+    from jsonb_array_elements(p_trigger.conditions) as condition
+  );
+  v_rows text;
+begin
+  v_source := case p_event
+    when 'insert' then format('%s as changed_row', p_new_rows)
+    when 'delete' then format('%s as changed_row', p_old_rows)
+    -- A row whose primary key has changed has no earlier row, and all of its columns count as changed.
+    else format('%s as changed_row left join %s as earlier_row on %s', p_new_rows, p_old_rows, (
+      select string_agg(format('earlier_row.%1$I = changed_row.%1$I', name), ' and ') from unnest(v_primary_key) as name
+    ))
+  end;
+  if p_event = 'update' and p_trigger.columns is not null then
+    v_where := v_where || format('(earlier_row.%I is null or %s)', v_primary_key[1], (
+      -- Values of json and xml cannot be compared.
+      select string_agg(format('changed_row.%1$I%2$s is distinct from earlier_row.%1$I%2$s', name,
+        case when private.column_type(v_table, name) in ('json'::regtype, 'xml'::regtype) then '::text' else '' end), ' or ')
+      from unnest(p_trigger.columns) as name
+    ));
+  end if;
+  v_rows := format('select %s as row_key, coalesce(%s, $2) as owner_id, %s as input from %s where %s',
+    case p_trigger.starts_per when 'row' then private.row_values('changed_row', coalesce(p_trigger.key, v_primary_key)) else '''''' end,
+    case when p_trigger.owner_column is null then 'null::uuid' else format('changed_row.%I', p_trigger.owner_column) end,
+    private.row_input(p_trigger, p_event, v_primary_key), v_source, coalesce(nullif(array_to_string(v_where, ' and '), ''), 'true'));
+  if p_trigger.starts_per = 'statement' then
+    v_rows := format('select '''' as row_key, owner_id, jsonb_build_object(''event'', %L, ''table'', %L, ''rows'', jsonb_agg(input)) as input
+      from (select owner_id, input, (row_number() over (partition by owner_id) - 1) / %s as part from (%s) as one_row) as numbered
+      group by owner_id, part', p_event, p_trigger.table_name, c_most_rows, v_rows);
+  end if;
+  return format('
+    select $1 as trigger_id, %L as event,
+      case when length(row_key) > 200 then md5(row_key) else row_key end as row_key,
+      coalesce(case when is_refused then $2 else owner_id end, ''00000000-0000-0000-0000-000000000000'') as owner_key, $4 as client_id, $5 as client_scopes,
+      case when not is_refused then input end as input, %s as is_debounced, $6 as due_at,
+      case when is_refused then $7 end as error
+    from (select *, not $3 and owner_id is distinct from $2 as is_refused from (%s) as matching) as judged',
+    p_event, case when p_trigger.debounce_seconds > 0 then 'true' else 'false' end, v_rows);
+end;
+$$;
+comment on function private.row_start_statement(public.row_triggers, text, text, text) is
+  'The query of the rows of row_starts for the changed rows of an event. Parameters: the trigger, the user who writes (null: the service), whether the writer may name any owner, the OAuth client and its scopes, when the starts are due, and the error of a row of another owner. Raises what PostgreSQL raises for columns that do not exist.';
+
+-- engine/row_starts.sql
+
+-- Starts: the jobs that changed rows ask for. A statement trigger records them in the transaction of the change, in one
+-- insert; row_start_jobs.sql makes jobs of them.
+--
+-- What runs in a project's transaction only appends rows: it waits for no lock, and its errors are recorded instead of
+-- raised, so that no change of a project's data fails or waits because of an agent.
+
+create table private.row_starts (
+  id bigint generated always as identity primary key,
+  -- No foreign keys: their checks would take longer than the rest of the insert.
+  trigger_id uuid not null,
+  event text not null,
+  row_key text,
+  owner_key uuid not null,
+  client_id text,
+  client_scopes text[],
+  input jsonb,
+  is_debounced boolean not null,
+  due_at timestamptz not null,
+  error jsonb
+) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02);
+comment on table private.row_starts is
+  'Jobs that changed rows ask for: not started yet, or (error) refused. A start that became a job is deleted in the same transaction.';
+comment on column private.row_starts.row_key is 'The values of the key, or their hash when they are long. Empty for a whole statement; null when the statement could not be read.';
+comment on column private.row_starts.owner_key is 'For whom the job runs; as in tasks, the nil UUID stands for the service. Of a start that is FORBIDDEN: the user who changed the row.';
+comment on column private.row_starts.client_id is 'The OAuth client that changed the row, and in client_scopes the scopes that it had. They limit the job.';
+alter table private.row_starts enable row level security;
+create index row_starts_line_idx on private.row_starts (owner_key, due_at, id) where error is null;
+create index row_starts_failed_idx on private.row_starts (owner_key) where error is not null;
+create index row_starts_debounced_idx on private.row_starts (trigger_id, row_key, id) where is_debounced and error is null;
+
+create table private.row_start_counts (
+  trigger_id uuid not null,
+  key text not null,
+  hour timestamptz not null,
+  job_count int not null default 1,
+  primary key (trigger_id, key, hour)
+);
+comment on table private.row_start_counts is 'How many jobs a row trigger has started for a key, or for whole statements of an owner, in an hour.';
+alter table private.row_start_counts enable row level security;
+
+create table private.row_start_pauses (
+  owner_key uuid primary key,
+  until timestamptz not null,
+  error jsonb not null
+);
+comment on table private.row_start_pauses is 'Owners whose starts wait because a quota has refused one, until when, and the refusal.';
+alter table private.row_start_pauses enable row level security;
+
+create constraint trigger row_starts_wake after insert on private.row_starts
+  deferrable initially deferred for each row
+  -- As tasks_wake_on_insert: once per transaction. A debounced start is found by a later claim or by cron.
+  when (case
+    when new.error is not null or new.is_debounced then false
+    when current_setting('supaswarm.wakes_at_commit', true) = 'true' then false
+    else set_config('supaswarm.wakes_at_commit', 'true', true) = 'true'
+  end)
+  execute function private.wake_at_commit('supaswarm-worker', 'supaswarm_tasks');
+
+create function private.delete_row_starts_of_user()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  -- Two statements, because each index has a part of the rows.
+  delete from private.row_starts where owner_key = old.id and error is null;
+  delete from private.row_starts where owner_key = old.id and error is not null;
+  return null;
+end;
+$$;
+comment on function private.delete_row_starts_of_user() is
+  'Row trigger of auth.users: deletes the starts of a deleted user. Definer: the role of Auth may not write them.';
+create trigger users_delete_row_starts after delete on auth.users
+  for each row execute function private.delete_row_starts_of_user();
+
+-- Recording ---------------------------------------------------------------------------------------
+
+create function private.record_refused_start(p_trigger_id uuid, p_event text, p_owner_key uuid, p_error jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if not exists (
+    select from private.row_starts
+    where owner_key = p_owner_key and error is not null and trigger_id = p_trigger_id and row_key is null and error ->> 'code' = p_error ->> 'code'
+  ) then
+    insert into private.row_starts (trigger_id, event, owner_key, is_debounced, due_at, error)
+    values (p_trigger_id, p_event, p_owner_key, false, clock_timestamp(), p_error);
+  end if;
+end;
+$$;
+comment on function private.record_refused_start(uuid, text, uuid, jsonb) is
+  'Records why a statement''s changes start nothing, once for a trigger, user and code, so that repeated statements do not fill the table.';
+
+create function private.start_count(p_owner_id uuid, p_max bigint)
+returns bigint
+language sql
+stable
+set search_path = ''
+as $$
+  select (
+    select count(*) from (
+      select from private.row_starts
+      where owner_key = p_owner_id and error is null limit p_max
+    ) as waiting
+  ) + (
+    select count(*) from (
+      select from private.row_starts
+      where owner_key = p_owner_id and error is not null limit p_max
+    ) as failed
+  );
+$$;
+comment on function private.start_count(uuid, bigint) is 'How many starts of a user wait or have failed, each counted up to p_max.';
+
+create function private.record_row_starts()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  c_service constant uuid := '00000000-0000-0000-0000-000000000000';
+  v_trigger_id constant uuid := tg_argv[0];
+  v_event constant text := lower(tg_op);
+  v_is_trusted boolean;
+  v_writer_id uuid;
+  v_client_id text;
+  v_max_starts bigint;
+  v_error jsonb;
+  v_statement text;
+  v_debounce_seconds int;
+begin
+  -- What a job writes starts no other job.
+  if private.is_agent_call() then
+    return null;
+  end if;
+  -- Auth runs a project's triggers of new accounts.
+  v_is_trusted := private.is_service_caller()
+    or coalesce(nullif(current_setting('role', true), 'none'), session_user) = 'supabase_auth_admin';
+  if not v_is_trusted then
+    v_writer_id := auth.uid();
+    v_max_starts := private.quota('waiting_tasks', v_writer_id);
+    v_error := case
+      when v_writer_id is null then jsonb_build_object('code', 'FORBIDDEN',
+        'message', 'Cannot start the job: the rows were changed by neither a signed-in user nor the service',
+        'hint', 'Let the service or signed-in users write the table.')
+      when v_max_starts is not null and private.start_count(v_writer_id, v_max_starts) >= v_max_starts then jsonb_build_object('code', 'QUOTA_EXCEEDED',
+        'message', format('Cannot start the job: %s starts of the user wait or have failed, as many as the quota waiting_tasks allows', v_max_starts),
+        'hint', 'Later changes of rows start jobs again when fewer wait.')
+    end;
+    v_client_id := case when private.calling_actor() = 'client' then private.request_claims() ->> 'client_id' end;
+  end if;
+  select stored.statement, listed.debounce_seconds into strict v_statement, v_debounce_seconds
+  from private.row_trigger_statements as stored
+  join public.row_triggers as listed on listed.id = stored.trigger_id
+  where stored.trigger_id = v_trigger_id and stored.event = v_event;
+  execute case
+    when v_error is not null then format('select private.record_refused_start($1, $8, $9, $10) where exists (%s)', v_statement)
+    else 'insert into private.row_starts '
+      '(trigger_id, event, row_key, owner_key, client_id, client_scopes, input, is_debounced, due_at, error)' || v_statement
+  end
+  using v_trigger_id, v_writer_id, v_is_trusted, v_client_id,
+    case when v_client_id is not null then private.granted_scopes(v_writer_id, v_client_id) end,
+    clock_timestamp() + make_interval(secs => v_debounce_seconds),
+    jsonb_build_object('code', 'FORBIDDEN', 'message', 'Cannot start the job: a user changed a row that names another owner',
+      'hint', 'Users start jobs only for themselves; the service starts them for the owner of any row.'),
+    v_event, coalesce(v_writer_id, c_service), v_error;
+  return null;
+exception when others then
+  -- The change of the project's data does not depend on what it would start.
+  begin
+    perform private.record_refused_start(v_trigger_id, v_event, c_service, jsonb_build_object('code', 'TRIGGER_INVALID',
+      'message', 'Cannot read the changed rows: ' || sqlerrm,
+      'hint', 'Correct the trigger; operator_configuration_problems says what is wrong. Changes until then have started nothing.'));
+  exception when others then
+    raise warning 'Cannot record that a row trigger failed: %', sqlerrm;
+  end;
+  return null;
+end;
+$$;
+comment on function private.record_row_starts() is
+  'Statement trigger (id of the row trigger) on tables of the project: records the starts that the changed rows ask for. Never raises. A signed-in writer starts jobs only for themself, the service for the row''s owner or for itself, an anonymous writer none. Definer: writers have no rights on starts. It runs only statements that row_start_statement() has built.';
+
+-- engine/row_start_jobs.sql
+
+-- Starting: recorded starts become jobs, in turn among their owners. What refuses one is kept with it; what a quota
+-- refuses waits.
+
+create function private.start_row_job(p_start private.row_starts, p_trigger public.row_triggers)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_owner_id constant uuid := nullif(p_start.owner_key, '00000000-0000-0000-0000-000000000000');
+  v_count int;
+  v_task_id uuid;
+begin
+  insert into private.row_start_counts as counted (trigger_id, key, hour)
+  values (p_trigger.id, case p_trigger.starts_per when 'row' then p_start.row_key else p_start.owner_key::text end,
+    date_trunc('hour', clock_timestamp()))
+  on conflict (trigger_id, key, hour) do update set job_count = counted.job_count + 1
+  returning job_count into v_count;
+  if v_count > p_trigger.max_per_hour then
+    perform private.raise_error('TRIGGER_LIMIT_REACHED',
+      format('Cannot start the job: the trigger has started %s jobs for this key in this hour', p_trigger.max_per_hour),
+      'A job that changes its own row starts itself again: narrow the conditions or the columns, or raise max_per_hour.');
+  end if;
+  if p_start.client_id is not null then
+    perform private.assert_client_has_scope(v_owner_id, p_start.client_id, 'start the job', 'swarm:run');
+  end if;
+  if not private.is_within_limits(p_start.input) then
+    perform private.raise_error('TASK_INPUT_INVALID',
+      'Cannot start the job: its input is larger than 1 MiB, 64 levels or 70,000 values, or has a number that programs cannot read',
+      'Name the columns that the agent needs in the input of the trigger.');
+  end if;
+  select created.task_id into v_task_id from private.create_task(
+    p_agent => p_trigger.agent,
+    p_input => p_start.input,
+    p_created_by => v_owner_id,
+    p_metadata => jsonb_build_object('trigger', jsonb_build_object(
+      'name', p_trigger.name, 'table', p_trigger.table_name, 'event', p_start.event, 'row', p_start.row_key))
+  ) as created;
+  if p_start.client_id is not null then
+    insert into private.job_clients (job_id, client_id, scopes) values (v_task_id, p_start.client_id, p_start.client_scopes);
+  end if;
+  delete from private.row_starts where id = p_start.id;
+end;
+$$;
+comment on function private.start_row_job(private.row_starts, public.row_triggers) is
+  'Makes a job of a start and deletes it. Raises TRIGGER_LIMIT_REACHED, INSUFFICIENT_SCOPE and what create_task() raises. The caller has locked the start.';
+
+create function private.start_or_refuse(p_start private.row_starts)
+returns text
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_trigger public.row_triggers;
+  v_code text;
+  v_hint text;
+  v_error jsonb;
+begin
+  -- The next change of the same key starts its job, this long after that change.
+  if p_start.is_debounced and exists (
+    select from private.row_starts as later
+    where later.trigger_id = p_start.trigger_id and later.row_key = p_start.row_key and later.id > p_start.id
+      and later.is_debounced and later.error is null
+  ) then
+    delete from private.row_starts where id = p_start.id;
+    return 'superseded';
+  end if;
+  select * into v_trigger from public.row_triggers where id = p_start.trigger_id;
+  if not found then
+    -- Recorded by a transaction that began before the trigger was removed.
+    delete from private.row_starts where id = p_start.id;
+    return 'superseded';
+  end if;
+  perform private.start_row_job(p_start, v_trigger);
+  return 'started';
+exception when others then
+  get stacked diagnostics v_code = pg_exception_detail, v_hint = pg_exception_hint;
+  if sqlstate not like 'PT%' then
+    raise warning 'Cannot start the job of row start %: % %', p_start.id, sqlstate, sqlerrm;
+    v_code := 'INTERNAL';
+    v_hint := 'Look into the log of the database, then retry the start.';
+  end if;
+  v_error := jsonb_build_object('code', v_code, 'message', case v_code when 'INTERNAL' then 'Cannot start the job: an internal error' else sqlerrm end, 'hint', v_hint);
+  if v_code = 'QUOTA_EXCEEDED' then
+    insert into private.row_start_pauses as pause (owner_key, until, error)
+    values (
+      p_start.owner_key,
+      -- raise_quota_exceeded() says when to try again.
+      clock_timestamp() + make_interval(secs => least(coalesce(substring(v_hint from 'Try again in (\d+) seconds')::int, 60), 600)),
+      v_error
+    )
+    on conflict (owner_key) do update set until = excluded.until, error = excluded.error;
+    return 'put off';
+  elsif sqlstate ~ '^(40|53|55|57)' then
+    -- A lock, a deadlock or a lack of resources: the next call may succeed.
+    update private.row_starts set due_at = clock_timestamp() + interval '1 minute' where id = p_start.id;
+    return 'put off';
+  end if;
+  update private.row_starts set error = v_error where id = p_start.id;
+  return 'failed';
+end;
+$$;
+comment on function private.start_or_refuse(private.row_starts) is
+  'Makes a job of a start: started. superseded: a later change of the same key replaces it. put off: a quota has refused it, and the starts of its owner wait. failed: the start keeps the error. Never raises. The caller has locked the start.';
+
+create function private.owners_of_due_starts(p_limit int)
+returns setof uuid
+language plpgsql
+stable
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  -- As many tasks of an owner wait at most; further starts wait here, where they cost less.
+  c_most_waiting constant int := 1000;
+  v_now constant timestamptz := clock_timestamp();
+  -- A random start, so that every owner has a chance when more owners wait than are read.
+  v_start constant uuid := gen_random_uuid();
+begin
+  return query
+    with recursive owner (place, half, owner_key, due_at) as (
+      values (0, 0, v_start, null::timestamptz)
+      union all
+      select owner.place + 1, following.half, following.owner_key, following.due_at
+      from owner
+      cross join lateral (
+        (
+          select owner.half, start.owner_key, start.due_at
+          from private.row_starts as start
+          where start.error is null
+            and start.owner_key > owner.owner_key
+            and (owner.half = 0 or start.owner_key <= v_start)
+          order by start.owner_key, start.due_at, start.id
+          limit 1
+        )
+        union all
+        (
+          select 1, start.owner_key, start.due_at
+          from private.row_starts as start
+          where owner.half = 0 and start.error is null
+            and start.owner_key <= v_start
+          order by start.owner_key, start.due_at, start.id
+          limit 1
+        )
+        limit 1
+      ) as following
+      where owner.place < p_limit
+    )
+    select owner.owner_key
+    from owner
+    where owner.place > 0 and owner.due_at <= v_now
+      and not exists (
+        select from private.row_start_pauses as pause where pause.owner_key = owner.owner_key and pause.until > v_now
+      )
+      and (
+        select count(*) from (
+          select from public.tasks as task
+          where task.status = 'pending' and task.run_after is null and task.owner_key = owner.owner_key
+          limit c_most_waiting
+        ) as waiting
+      ) < c_most_waiting
+    order by owner.place;
+end;
+$$;
+comment on function private.owners_of_due_starts(int) is
+  'Owners whose oldest start is due, up to p_limit read from a random one on, without those whose starts are put off and those of whom 1,000 tasks wait.';
+
+create function private.start_row_jobs(p_limit int default 1000, p_max_duration interval default '1 second')
+returns int
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  c_most_owners constant int := 64;
+  v_until constant timestamptz := clock_timestamp() + p_max_duration;
+  v_now constant timestamptz := clock_timestamp();
+  v_owners uuid[];
+  v_owner_key uuid;
+  v_start private.row_starts;
+  v_count int := 0;
+begin
+  -- One call at a time: a claim must not wait for the quota of an owner for whom another call starts many jobs.
+  if not pg_try_advisory_xact_lock(hashtextextended('supaswarm:row-starts', 0)) then
+    return 0;
+  end if;
+  v_owners := array(select private.owners_of_due_starts(c_most_owners));
+  foreach v_owner_key in array v_owners loop
+    for v_start in
+      select start.*
+      from private.row_starts as start
+      where start.error is null and start.due_at <= v_now
+        and start.owner_key = v_owner_key
+      order by start.due_at, start.id
+      limit ceil(p_limit::numeric / cardinality(v_owners))::int
+      for update skip locked
+    loop
+      -- The rest of an owner whose start was put off waits too.
+      exit when private.start_or_refuse(v_start) = 'put off';
+      v_count := v_count + 1;
+      exit when clock_timestamp() > v_until;
+    end loop;
+    exit when clock_timestamp() > v_until;
+  end loop;
+  return v_count;
+end;
+$$;
+comment on function private.start_row_jobs(int, interval) is
+  'Makes jobs of starts that are due, in turn among their owners and the oldest of each first, and returns how many it handled. Bounded in number and time. Does nothing while another call runs. Called by cron and by claims.';
+
+select cron.schedule('supaswarm-row-starts', '15 seconds', 'select private.start_row_jobs()');
+
+create function private.delete_old_row_starts(p_limit int)
+returns int
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_before constant timestamptz := clock_timestamp() - make_interval(days => private.retention_days('keep_jobs_days'));
+  v_count int;
+begin
+  delete from private.row_start_counts where hour < clock_timestamp() - interval '2 hours';
+  delete from private.row_start_pauses where until < clock_timestamp();
+  delete from private.row_starts
+  where id in (
+    select id from private.row_starts where error is not null and due_at < v_before limit p_limit for update skip locked
+  );
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.delete_old_row_starts(int) is
+  'Deletes up to p_limit starts that failed more than keep_jobs_days ago, and what limits no longer need, and returns how many starts.';
+
+-- engine/row_trigger_checks.sql
+
+-- Row triggers: what is wrong with a definition, and the triggers of its table.
+
+create function private.unknown_column(p_field text, p_table oid, p_columns text[])
+returns private.row_problem
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_known constant text[] := array(
+    select attname::text from pg_catalog.pg_attribute
+    where attrelid = p_table and attnum > 0 and not attisdropped order by attnum
+  );
+  v_name text;
+begin
+  foreach v_name in array coalesce(p_columns, '{}') loop
+    if (v_name = any (v_known)) is not true then
+      return row(p_field, format('names the column %s, which the table does not have', coalesce(to_json(v_name)::text, 'null')),
+        private.did_you_mean(coalesce(v_name, ''), v_known) || format('It has %s.', array_to_string(v_known[:30], ', ')))::private.row_problem;
+    end if;
+  end loop;
+  return null;
+end;
+$$;
+comment on function private.unknown_column(text, oid, text[]) is 'The problem of the first column that a table does not have.';
+
+create function private.row_condition_problem(p_table oid, p_conditions jsonb)
+returns private.row_problem
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  c_ops constant text[] := '{eq,neq,gt,gte,lt,lte,in,is_null,not_null}';
+  v_condition jsonb;
+  v_value jsonb;
+  v_is_valid boolean;
+  v_problem private.row_problem;
+begin
+  for v_condition in select * from jsonb_array_elements(p_conditions) loop
+    if jsonb_typeof(v_condition) <> 'object' or v_condition - '{column,op,value}'::text[] <> '{}' then
+      return row('conditions', 'is ' || left(v_condition::text, 200), 'Write a list of {column, op, value}.')::private.row_problem;
+    end if;
+    v_problem := private.choice_problem('conditions.op', v_condition ->> 'op', c_ops);
+    if v_problem.field is null then
+      v_problem := private.unknown_column('conditions', p_table, array[v_condition ->> 'column']);
+    end if;
+    if v_problem.field is not null then
+      return v_problem;
+    end if;
+    v_value := v_condition -> 'value';
+    v_is_valid := case
+      when v_condition ->> 'op' in ('is_null', 'not_null') then v_value is null
+      when v_condition ->> 'op' = 'in' then jsonb_typeof(v_value) = 'array' and v_value <> '[]' and not v_value @> '[null]'
+      else v_value <> 'null'
+    end;
+    if v_is_valid is not true then
+      return row('conditions.value', coalesce('is ' || left(v_value::text, 200), 'is missing'),
+        'is_null and not_null have no value, in has a list of at least one, and the others have one value; use is_null for null.')::private.row_problem;
+    end if;
+  end loop;
+  return null;
+end;
+$$;
+comment on function private.row_condition_problem(oid, jsonb) is 'The first problem of the form of conditions [{column, op, value}].';
+
+create function private.triggered_table_problem(p_trigger public.row_triggers)
+returns private.row_problem
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_table constant oid := private.triggered_table(p_trigger.table_name);
+begin
+  return case
+    when v_table is null then
+      row('table', private.shown_value(p_trigger.table_name) || ', and there is no such table',
+        'Write the name exactly as it is, without quotes: orders, or shop.orders in another schema than the default. '
+        'After the table was renamed or dropped, correct or remove the trigger.')::private.row_problem
+    when private.is_platform_table(v_table) then
+      row('table', private.shown_value(p_trigger.table_name) || ', a table of the platform', 'Name a table of the project.')::private.row_problem
+    when private.primary_key_of(v_table) is null then
+      row('table', private.shown_value(p_trigger.table_name) || ', which has no primary key', 'Add a primary key to the table.')::private.row_problem
+  end;
+end;
+$$;
+comment on function private.triggered_table_problem(public.row_triggers) is 'The problem of the table that a row trigger names.';
+
+create function private.row_trigger_problem(p_trigger public.row_triggers)
+returns private.row_problem
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_table constant oid := private.triggered_table(p_trigger.table_name);
+  v_problem private.row_problem := private.triggered_table_problem(p_trigger);
+  v_event text;
+begin
+  if v_problem.field is null then
+    v_problem := private.row_condition_problem(v_table, p_trigger.conditions);
+  end if;
+  if v_problem.field is null then
+    select (listed.problem).* into v_problem
+    from (values
+      (private.unknown_column('columns', v_table, p_trigger.columns)),
+      (private.unknown_column('key', v_table, p_trigger.key)),
+      (private.unknown_column('owner_column', v_table, array_remove(array[p_trigger.owner_column], null))),
+      (private.unknown_column('input', v_table, array(select value from jsonb_each_text(p_trigger.input))))
+    ) as listed (problem)
+    where (listed.problem).field is not null
+    limit 1;
+  end if;
+  if v_problem.field is not null then
+    return v_problem;
+  end if;
+  v_problem := case
+    when p_trigger.columns is not null and (p_trigger.columns = '{}' or not 'update' = any (p_trigger.events)) then
+      row('columns', 'has no effect', 'Name the columns whose updates count, with update among the events.')::private.row_problem
+    when p_trigger.key = '{}' then row('key', 'is empty', 'Name its columns, or leave it out for the primary key.')::private.row_problem
+    when p_trigger.input = '{}' then row('input', 'is empty', 'Write {key: column}, or leave it out for the whole row.')::private.row_problem
+    when p_trigger.starts_per = 'statement' and (p_trigger.key is not null or p_trigger.debounce_seconds > 0) then
+      row('starts_per', 'is "statement", which key and debounce_seconds do not apply to', 'Remove these, or write row.')::private.row_problem
+    when private.column_type(v_table, p_trigger.owner_column) <> 'uuid'::regtype then
+      row('owner_column', private.shown_value(p_trigger.owner_column) || ', which is not of the type uuid',
+        'Name a column with ids of auth.users.')::private.row_problem
+  end;
+  if v_problem.field is not null then
+    return v_problem;
+  end if;
+  begin
+    foreach v_event in array p_trigger.events loop
+      execute format('select from (%s) as probe where false', private.row_start_statement(
+        p_trigger => p_trigger, p_event => v_event,
+        p_new_rows => v_table::regclass::text, p_old_rows => v_table::regclass::text))
+      using p_trigger.id, null::uuid, true, null::text, null::text[], clock_timestamp(), null::jsonb;
+    end loop;
+  exception when others then
+    return row('conditions', 'cannot be checked against the table: ' || sqlerrm, 'Write values of the types of their columns.')::private.row_problem;
+  end;
+  return null;
+end;
+$$;
+comment on function private.row_trigger_problem(public.row_triggers) is
+  'The first problem of a row trigger: its table, columns, values and what does not go together; null if there is none. Tries the statement of each event on no row.';
+
+-- Attaching ---------------------------------------------------------------------------------------
+
+create function private.attached_triggers(p_trigger_id uuid)
+returns table (table_id oid, name text, event text, is_enabled boolean)
+language sql
+stable
+set search_path = ''
+as $$
+  select present.tgrelid, present.tgname::text, wanted.event, present.tgenabled <> 'D'
+  from unnest(array['insert', 'update', 'delete']) as wanted (event)
+  join pg_catalog.pg_trigger as present on present.tgname = format('supaswarm_%s_%s', wanted.event, p_trigger_id)
+  where present.tgfoid = 'private.record_row_starts()'::regprocedure;
+$$;
+comment on function private.attached_triggers(uuid) is 'The triggers of a row trigger on tables, also on a table that was renamed.';
+
+create function private.attach_row_trigger(p_trigger public.row_triggers)
+returns void
+language plpgsql
+set search_path = ''
+-- Creating a trigger waits for writers of the table, and others wait behind it.
+set lock_timeout = '3s'
+as $$
+declare
+  v_table constant oid := private.triggered_table(p_trigger.table_name);
+  v_events constant text[] := case when p_trigger.is_active then p_trigger.events else '{}' end;
+  v_event text;
+  v_statement text;
+  v_present record;
+begin
+  delete from private.row_trigger_statements as stored
+  where stored.trigger_id = p_trigger.id and stored.event <> all (v_events);
+  for v_present in
+    select * from private.attached_triggers(p_trigger.id) as present
+    where present.event <> all (v_events) or present.table_id is distinct from v_table or not present.is_enabled
+  loop
+    execute format('drop trigger %I on %s', v_present.name, v_present.table_id::regclass);
+  end loop;
+  foreach v_event in array v_events loop
+    v_statement := private.row_start_statement(p_trigger, v_event);
+    insert into private.row_trigger_statements as stored (trigger_id, event, statement)
+    values (p_trigger.id, v_event, v_statement)
+    on conflict (trigger_id, event) do update set statement = excluded.statement
+    where stored.statement <> excluded.statement;
+    if not exists (select from private.attached_triggers(p_trigger.id) as present where present.event = v_event) then
+      execute format('create trigger %I after %s on %s referencing %s for each statement execute function private.record_row_starts(%L)',
+        format('supaswarm_%s_%s', v_event, p_trigger.id), v_event, v_table::regclass,
+        case v_event when 'insert' then 'new table as new_rows' when 'delete' then 'old table as old_rows'
+          else 'new table as new_rows old table as old_rows' end,
+        p_trigger.id);
+    end if;
+  end loop;
+exception
+  when lock_not_available then
+    perform private.raise_error('TRIGGER_TABLE_BUSY',
+      format('Cannot save the trigger "%s": the table %s was locked for 3 seconds', p_trigger.name, p_trigger.table_name),
+      'Save it again when the transactions that write the table have ended; pg_stat_activity shows them.');
+  when insufficient_privilege then
+    perform private.raise_error('TRIGGER_INVALID',
+      format('Cannot save the trigger "%s": the migration role may not create triggers on %s', p_trigger.name, p_trigger.table_name),
+      format('Let the owner of the table run: grant trigger on %s to %I.', v_table::regclass, current_user));
+end;
+$$;
+comment on function private.attach_row_trigger(public.row_triggers) is
+  'Creates the triggers of a row trigger that its table lacks, drops those that it should not have, and stores their statements; a definition without a change locks no table. Raises TRIGGER_TABLE_BUSY, TRIGGER_INVALID.';
+
+create function private.check_row_trigger()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('save the trigger "%s"', new.name);
+begin
+  perform private.assert_has_own_scope(v_attempt, 'swarm:configure');
+  perform private.assert_no_problem(private.choice_problem('events', listed.event, '{insert,update,delete}'), 'TRIGGER_INVALID', v_attempt)
+  from unnest(new.events) as listed (event);
+  perform private.assert_no_problem(private.choice_problem('starts_per', new.starts_per, '{row,statement}'), 'TRIGGER_INVALID', v_attempt);
+  -- A trigger whose table or agent is gone can still be deactivated.
+  if new.is_active or tg_op = 'INSERT' or row(old.table_name, old.agent) is distinct from row(new.table_name, new.agent) then
+    perform private.id_of('agent', new.agent, v_attempt);
+    perform private.assert_no_problem(private.row_trigger_problem(new), 'TRIGGER_INVALID', v_attempt);
+  end if;
+  if not private.is_service_caller() and private.schema_of_table(new.table_name) <> private.schema_of_table('') then
+    perform private.raise_error('TRIGGER_INVALID',
+      format('Cannot %s: over the API, only tables of the default schema get triggers, and %s is not one', v_attempt, new.table_name),
+      'Write it into triggers.yaml and push it.');
+  end if;
+  new.updated_at := clock_timestamp();
+  return new;
+end;
+$$;
+comment on function private.check_row_trigger() is
+  'Row trigger of row_triggers, before a write: checks the definition. People with the scope swarm:configure name only tables of the default schema, whose rows the REST API shows to the service; a schema that a project hides stays with those who have a connection to its database. Raises TRIGGER_INVALID, AGENT_NOT_FOUND, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Definer: the service may not execute what it calls.';
+create trigger row_triggers_check before insert or update on public.row_triggers
+  for each row execute function private.check_row_trigger();
+
+create function private.follow_row_trigger()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  if tg_op = 'DELETE' then
+    old.is_active := false;
+    perform private.attach_row_trigger(old);
+    delete from private.row_starts where trigger_id = old.id;
+    delete from private.row_start_counts where trigger_id = old.id;
+    return null;
+  end if;
+  perform private.attach_row_trigger(new);
+  if not new.is_active then
+    update private.row_starts
+    set error = jsonb_build_object('code', 'TRIGGER_INACTIVE', 'message', 'The trigger was deactivated before the job started',
+      'hint', 'Activate the trigger, then retry the start with operator_retry_row_starts().')
+    where trigger_id = new.id and error is null;
+  end if;
+  return null;
+end;
+$$;
+comment on function private.follow_row_trigger() is
+  'Row trigger of row_triggers, after a write: the triggers of its table follow it, starts of an inactive one fail, and those of a removed one are deleted. Definer: the service may not create triggers on a project''s tables.';
+create trigger row_triggers_follow after insert or update or delete on public.row_triggers
+  for each row execute function private.follow_row_trigger();
+
+create function private.row_trigger_problems()
+returns table (kind text, name text, field text, problem text, hint text)
+language sql
+stable
+set search_path = ''
+as $$
+  select 'trigger', checked.name, (checked.found).field, (checked.found).problem, (checked.found).hint
+  from (
+    select listed.name, private.row_trigger_problem(listed) as found from public.row_triggers as listed where listed.is_active
+    union all
+    select listed.name, row('table', format('has no active trigger for %s: it was dropped, or disabled, or the table was created again',
+        string_agg(event, ', ')), 'Push triggers.yaml, or save the trigger in the console.')::private.row_problem
+    from public.row_triggers as listed
+    cross join unnest(listed.events) as event
+    where listed.is_active and private.triggered_table(listed.table_name) is not null and not exists (
+      select from private.attached_triggers(listed.id) as present
+      where present.event = event and present.is_enabled and present.table_id = private.triggered_table(listed.table_name)
+    )
+    group by listed.name
+    union all
+    select listed.name, case
+      when agent.id is null then row('agent', private.shown_value(listed.agent) || ', and there is no such agent', 'Name another agent.')::private.row_problem
+      when not agent.is_active then row('agent', private.shown_value(listed.agent) || ', which is not active', 'Activate the agent, or deactivate the trigger.')::private.row_problem
+    end
+    from public.row_triggers as listed
+    left join public.agents as agent on agent.slug = listed.agent
+    where listed.is_active
+    union all
+    select listed.name, row('starts', format('failed %s times; once: %s', count(*), max(start.error ->> 'message')),
+      'Correct the cause, then start them with operator_retry_row_starts(). operator_row_starts lists them.')::private.row_problem
+    from private.row_starts as start
+    join public.row_triggers as listed on listed.id = start.trigger_id and listed.is_active
+    -- What a user may not start is not a problem of the configuration.
+    where start.error is not null and start.error ->> 'code' <> 'FORBIDDEN'
+    group by listed.name
+  ) as checked
+  where (checked.found).field is not null;
+$$;
+comment on function private.row_trigger_problems() is
+  'Active row triggers that will start no jobs: their table, a column or their agent is gone, their trigger is missing, or starts have failed.';
+
 -- engine/task_files.sql
 
 -- Files that users give to tasks: users upload them to their own folder in supaswarm-data and name them in
@@ -20929,7 +21932,8 @@ begin
     'sessions', private.run_maintenance('delete_old_sessions', 2000),
     'usage', private.run_maintenance('delete_old_usage', 2000),
     'tool_days', private.run_maintenance('delete_old_tool_days', 2000),
-    'confirmations', private.run_maintenance('delete_old_confirmations', 2000)
+    'confirmations', private.run_maintenance('delete_old_confirmations', 2000),
+    'row_starts', private.run_maintenance('delete_old_row_starts', 2000)
   );
 end;
 $$;
@@ -26168,8 +27172,8 @@ create table private.operator_acts (
   act text not null check (act in (
     'job.opened', 'job.cancelled', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved', 'schema.changed',
     'definition.saved', 'definition.removed', 'agent.rolled_back', 'secret.set', 'secret.removed', 'scopes.changed',
-    'webhook.tested', 'webhook_message.resent', 'tool.tried', 'problems.acknowledged', 'problems.reopened',
-    'work.paused', 'work.resumed'
+    'webhook.tested', 'webhook_message.resent', 'row_starts.retried', 'tool.tried', 'problems.acknowledged',
+    'problems.reopened', 'work.paused', 'work.resumed'
   )),
   owner_id uuid,
   master_task_id uuid,
@@ -28471,7 +29475,7 @@ begin
     from unnest(array[
       'supaswarm-delete-auth-events', 'supaswarm-delete-cron-runs', 'supaswarm-delete-old', 'supaswarm-delete-syncs',
       'supaswarm-delete-webhook-messages', 'supaswarm-drop-partitions', 'supaswarm-export', 'supaswarm-partitions',
-      'supaswarm-quoth-finish-switches', 'supaswarm-quoth-tick', 'supaswarm-schedules', c_tick
+      'supaswarm-quoth-finish-switches', 'supaswarm-quoth-tick', 'supaswarm-row-starts', 'supaswarm-schedules', c_tick
     ]) as wanted (name)
     where not exists (select from cron.job where job.jobname = wanted.name and job.active);
 
@@ -28511,6 +29515,8 @@ as $$
   select * from private.tool_name_problems()
   union all
   select * from private.price_problems()
+  union all
+  select * from private.row_trigger_problems()
   union all
   select * from private.cron_problems()
   order by 1, 2, 3;
@@ -28573,7 +29579,7 @@ create view public.operator_configuration_problems with (security_invoker = true
   select * from private.operator_configuration_problems();
 revoke all on public.operator_configuration_problems from anon, authenticated, service_role;
 comment on view public.operator_configuration_problems is
-  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, models without a price under a cap, invalid rows, and cron jobs that do not run. Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, models without a price under a cap, invalid rows, row triggers that start no jobs, and cron jobs that do not run. Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 comment on column public.operator_configuration_problems.acknowledged_at is
   'When an operator acknowledged it with operator_acknowledge_problems(); null: nobody has.';
 comment on column public.operator_configuration_problems.reason is 'Why it is acknowledged.';
@@ -28800,6 +29806,12 @@ begin
   select string_agg(format('%s: %s', found.name, found.problem), '; ' order by found.name) into problem
   from private.row_problems() as found
   where found.kind = 'webhook';
+  return next;
+
+  claim := 'Row triggers start their jobs';
+  remedy := 'Correct each trigger; operator_configuration_problems has a row for each problem, and operator_row_starts lists failed starts.';
+  select string_agg(format('%s: %s %s', found.name, found.field, found.problem), '; ' order by found.name, found.field) into problem
+  from private.row_trigger_problems() as found;
   return next;
 
   claim := 'The users of each agent may use its tools';
@@ -29172,7 +30184,7 @@ language sql
 immutable
 set search_path = ''
 as $$
-  select '{tool,skill,agent,schedule,webhook,alert}'::text[];
+  select '{tool,skill,agent,schedule,webhook,alert,trigger}'::text[];
 $$;
 comment on function private.definition_kinds() is 'The kinds of definitions, in the order in which they refer to each other.';
 
@@ -29336,10 +30348,26 @@ as $$
     'at_least', nullif(alert.at_least, 10),
     'is_active', nullif(alert.is_active, true)
   ))
-  from public.alerts as alert;
+  from public.alerts as alert
+  union all
+  select 'trigger', listed.name, private.without_nulls(jsonb_build_object(
+    'table', listed.table_name,
+    'events', to_jsonb(listed.events),
+    'columns', to_jsonb(listed.columns),
+    'conditions', nullif(listed.conditions, '[]'),
+    'agent', listed.agent,
+    'input', listed.input,
+    'owner_column', listed.owner_column,
+    'starts_per', nullif(listed.starts_per, 'row'),
+    'key', to_jsonb(listed.key),
+    'debounce_seconds', nullif(listed.debounce_seconds, 0),
+    'max_per_hour', nullif(listed.max_per_hour, 20),
+    'is_active', nullif(listed.is_active, true)
+  ))
+  from public.row_triggers as listed;
 $$;
 comment on function private.definitions() is
-  'The definitions of the registry: agents, HTTP and function tools, skills, alerts, and the schedules and webhooks of the service, which have names. MCP servers are those of external-mcps.yaml.';
+  'The definitions of the registry: agents, HTTP and function tools, skills, alerts, row triggers, and the schedules and webhooks of the service, which have names. MCP servers are those of external-mcps.yaml.';
 
 -- Writing -----------------------------------------------------------------------------------------
 
@@ -29609,6 +30637,33 @@ end;
 $$;
 comment on function private.write_alert(text, jsonb) is
   'Writes an alert from its definition; what it measured stays. Raises ALERT_INVALID, AGENT_NOT_FOUND.';
+
+create function private.write_row_trigger(p_name text, p_definition jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  insert into public.row_triggers as listed (
+    name, table_name, events, columns, conditions, agent, input, owner_column, starts_per, key, debounce_seconds, max_per_hour, is_active
+  )
+  values (
+    p_name, p_definition ->> 'table', private.texts_of(p_definition -> 'events'),
+    private.texts_of(p_definition -> 'columns'), coalesce(p_definition -> 'conditions', '[]'), p_definition ->> 'agent',
+    p_definition -> 'input', p_definition ->> 'owner_column', coalesce(p_definition ->> 'starts_per', 'row'),
+    private.texts_of(p_definition -> 'key'), coalesce((p_definition ->> 'debounce_seconds')::int, 0),
+    coalesce((p_definition ->> 'max_per_hour')::int, 20), coalesce((p_definition ->> 'is_active')::boolean, true)
+  )
+  -- Also without a change: a trigger that its table lacks is created again.
+  on conflict (name) do update set
+    table_name = excluded.table_name, events = excluded.events, columns = excluded.columns, conditions = excluded.conditions,
+    agent = excluded.agent, input = excluded.input, owner_column = excluded.owner_column, starts_per = excluded.starts_per,
+    key = excluded.key, debounce_seconds = excluded.debounce_seconds, max_per_hour = excluded.max_per_hour,
+    is_active = excluded.is_active;
+end;
+$$;
+comment on function private.write_row_trigger(text, jsonb) is
+  'Writes a row trigger from its definition, and the triggers of its table. Raises TRIGGER_INVALID, TRIGGER_TABLE_BUSY, AGENT_NOT_FOUND.';
 
 -- engine/agent_revisions.sql
 
@@ -29935,6 +30990,9 @@ as $$
     'schedules', case when affected_by.p_kind = 'agent' then (
       select nullif(count(*), 0) from public.schedules as schedule where schedule.is_active and schedule.agent = affected_by.p_slug
     ) end,
+    'triggers', case when affected_by.p_kind = 'agent' then (
+      select nullif(count(*), 0) from public.row_triggers as listed where listed.is_active and listed.agent = affected_by.p_slug
+    ) end,
     'unfinished_tasks', case when affected_by.p_kind = 'agent' then (
       select nullif(count(*), 0)
       from public.tasks as task
@@ -29944,7 +31002,7 @@ as $$
   ));
 $$;
 comment on function private.affected_by(text, text) is
-  'Who notices a change of a definition: {agents that use it, schedules that start it, unfinished_tasks of it}.';
+  'Who notices a change of a definition: {agents that use it, schedules and triggers that start it, unfinished_tasks of it}.';
 
 create function private.remove_definition(p_kind text, p_slug text)
 returns void
@@ -29963,6 +31021,7 @@ begin
     when 'schedule' then delete from public.schedules where created_by is null and name = p_slug;
     when 'webhook' then delete from public.webhooks where created_by is null and name = p_slug;
     when 'alert' then delete from public.alerts where name = p_slug;
+    when 'trigger' then delete from public.row_triggers where name = p_slug;
   end case;
 end;
 $$;
@@ -30002,6 +31061,7 @@ begin
       when 'schedule' then perform private.write_schedule(v_one.slug, v_one.definition);
       when 'webhook' then perform private.write_webhook(v_one.slug, v_one.definition);
       when 'alert' then perform private.write_alert(v_one.slug, v_one.definition);
+      when 'trigger' then perform private.write_row_trigger(v_one.slug, v_one.definition);
       else null;
     end case;
   end loop;
@@ -31265,7 +32325,7 @@ create view public.operator_definitions with (security_invoker = true) as
   select * from private.operator_definitions();
 revoke all on public.operator_definitions from anon, authenticated, service_role;
 comment on view public.operator_definitions is
-  'Agents, HTTP and function tools, skills, alerts, and schedules and webhooks of the service, in the words of the files in agents/. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'Agents, HTTP and function tools, skills, alerts, row triggers, and schedules and webhooks of the service, in the words of the files in agents/. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 comment on column public.operator_definitions.revision is 'The newest revision of an agent; null for the other kinds.';
 comment on column public.operator_definitions.drift is 'The fields that were changed in the database since the last push.';
 grant execute on function private.operator_definitions() to authenticated, service_role;
@@ -32367,6 +33427,108 @@ comment on function public.operator_resend_webhook_message(uuid) is
 revoke all on function public.operator_resend_webhook_message(uuid) from public, anon, authenticated, service_role;
 grant execute on function private.operator_test_webhook(text), public.operator_test_webhook(text),
   private.operator_resend_webhook_message(uuid), public.operator_resend_webhook_message(uuid) to authenticated, service_role;
+
+-- engine/operator_row_starts.sql
+
+-- Starts over the API: operators see which changes of rows have not become jobs, and start failed ones again.
+
+create function private.operator_row_starts()
+returns table (
+  id bigint, trigger text, table_name text, event text, row_key text, agent text, owner_id uuid, owner text, status text,
+  due_at timestamptz, code text, message text, hint text
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  c_most_of_each constant int := 500;
+begin
+  perform private.assert_operator('list the starts');
+  return query
+    select start.id, listed.name, listed.table_name, start.event, start.row_key, listed.agent, owner.id,
+      private.email_of(owner.id),
+      case when start.error is not null then 'failed' when pause.error is not null then 'put_off' else 'waiting' end,
+      greatest(start.due_at, pause.until), problem.error ->> 'code', problem.error ->> 'message', problem.error ->> 'hint'
+    from (
+      (select * from private.row_starts as failed where failed.error is not null order by failed.id desc limit c_most_of_each)
+      union all
+      (select * from private.row_starts as waiting where waiting.error is null order by waiting.id limit c_most_of_each)
+    ) as start
+    join public.row_triggers as listed on listed.id = start.trigger_id
+    left join private.row_start_pauses as pause
+      on start.error is null and pause.until > clock_timestamp()
+      and pause.owner_key = start.owner_key
+    cross join lateral (select nullif(start.owner_key, '00000000-0000-0000-0000-000000000000') as id) as owner
+    cross join lateral (select coalesce(start.error, pause.error) as error) as problem
+    order by start.error is null, case when start.error is not null then -start.id else start.id end;
+end;
+$$;
+comment on function private.operator_row_starts() is
+  'Starts that have not become jobs, for operators. Definer: users may not read starts; assert_operator() checks the caller.';
+
+create view public.operator_row_starts with (security_invoker = true) as
+  select * from private.operator_row_starts();
+revoke all on public.operator_row_starts from anon, authenticated, service_role;
+comment on view public.operator_row_starts is
+  'Changes of rows that have not become jobs: the newest 500 that failed, then the oldest 500 that wait. code and message say why. A start that became a job is not listed; the job''s metadata.trigger names its trigger and row. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+comment on column public.operator_row_starts.row_key is
+  'The values of the trigger''s key, or their hash. Empty: a whole statement. Null: the changes of a statement that could not start anything, listed once for repeated ones.';
+comment on column public.operator_row_starts.owner_id is 'For whom the job runs; null: the service. With the code FORBIDDEN: who changed the row.';
+comment on column public.operator_row_starts.status is 'waiting, put_off (a quota of the owner has refused an earlier start) or failed.';
+comment on column public.operator_row_starts.due_at is 'When the job starts at the earliest; of a failed start, when it was due.';
+grant execute on function private.operator_row_starts() to authenticated, service_role;
+grant select on public.operator_row_starts to authenticated, service_role;
+
+create function private.operator_retry_row_starts(p_trigger text, p_ids bigint[])
+returns int
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_attempt constant text := format('retry the starts of the trigger "%s"', p_trigger);
+  v_trigger public.row_triggers;
+  v_count int;
+begin
+  perform private.assert_operator(v_attempt);
+  select * into v_trigger from public.row_triggers where name = p_trigger;
+  if not found then
+    perform private.raise_error('TRIGGER_NOT_FOUND', format('Cannot %s: there is no such trigger', v_attempt),
+      'Read the names from operator_definitions.');
+  elsif not v_trigger.is_active then
+    perform private.raise_error('TRIGGER_INACTIVE', format('Cannot %s: it is not active', v_attempt), 'Activate it first.');
+  end if;
+  update private.row_starts
+  set error = null, due_at = clock_timestamp()
+  -- A refused start of another owner, or of a whole statement, has no input.
+  where trigger_id = v_trigger.id and error is not null and input is not null
+    and (p_ids is null or id = any (p_ids));
+  get diagnostics v_count = row_count;
+  if v_count > 0 then
+    perform private.record_act('row_starts.retried', '{}', null,
+      jsonb_build_object('kind', 'trigger', 'slug', p_trigger, 'count', v_count));
+    perform private.wake_function('supaswarm-worker');
+  end if;
+  return v_count;
+end;
+$$;
+comment on function private.operator_retry_row_starts(text, bigint[]) is
+  'See public.operator_retry_row_starts(). Definer: users may not write starts; assert_operator() checks the caller.';
+
+create function public.operator_retry_row_starts(p_trigger text, p_ids bigint[] default null)
+returns int
+language sql
+set search_path = ''
+as $$
+  select private.operator_retry_row_starts(operator_retry_row_starts.p_trigger, operator_retry_row_starts.p_ids);
+$$;
+comment on function public.operator_retry_row_starts(text, bigint[]) is
+  'Starts the failed starts of a row trigger again, all or those with these ids of operator_row_starts, and returns how many. Those that are FORBIDDEN stay refused. operator_acts records it. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TRIGGER_NOT_FOUND, TRIGGER_INACTIVE.';
+revoke all on function public.operator_retry_row_starts(text, bigint[]) from public, anon, authenticated, service_role;
+grant execute on function private.operator_retry_row_starts(text, bigint[]), public.operator_retry_row_starts(text, bigint[])
+  to authenticated, service_role;
 
 -- engine/evals.sql
 
