@@ -336,11 +336,14 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "tasks of a busy job finish together with others",
     { tests: [CHECKPOINT_RACE], pgtap: ["finish_tasks"] },
   ),
-  finishWithoutWaiters(
-    "task.input_tokens + coalesce(last.input_tokens, 0)",
-    "task.input_tokens",
-    "the tokens of a last answer do not count",
-    { pgtap: ["finish_tasks"] },
+  of("sum_task_usage")("and used.id > new.summed_usage_id", "", "calls are summed again", {
+    pgtap: ["sum_task_usage"],
+  }),
+  of("record_usage")(
+    "where id = v_task.id and status <> 'running'",
+    "where id = v_task.id",
+    "calls before one of a tool are not summed",
+    { pgtap: ["sum_task_usage"] },
   ),
   finishWithoutWaiters(
     "total.cost_micro_usd + last.cost_micro_usd, total.cost_micro_usd, last.cost_micro_usd",
@@ -661,15 +664,26 @@ export const SQL_MUTANTS: readonly SqlMutant[] = [
     "a job is never locked",
     { tests: [REPAIR_RACE], pgtap: ["reconcile"] },
   ),
-  eventPage(" and own.id > v_cursor.base", "", "a page begins before its cursor", {
-    pgtap: ["read_events"],
+  eventPage(
+    "part.id * 64 + private.event_count(part.type, part.payload) - 1 > read.until",
+    "true",
+    "rows that were read fill the page",
+    { pgtap: ["read_events"], tests: [EVENTS_RACE] },
+  ),
+  eventPage("candidate.id > stored.until", "true", "an event is returned twice", {
+    pgtap: ["read_events", "events_of"],
     tests: [EVENTS_RACE],
   }),
-  eventPage(
-    "candidate.id > coalesce((v_last ->> candidate.task_id::text)::bigint, 0)",
-    "true",
-    "an event is returned twice",
-    { pgtap: ["read_events"], tests: [EVENTS_RACE] },
+  of("add_step_event")(">= 64", ">= 65", "an event gets an id of the next row", {
+    pgtap: ["events_of"],
+  }),
+  of("parse_event_cursor")(
+    "if p_cursor not like '.%' then",
+    "if false then",
+    "ids of rows are taken for ids of events",
+    {
+      pgtap: ["events_of"],
+    },
   ),
   settleCursor(
     "if v_cursor.transaction < pg_snapshot_xmin(p_snapshot) then",
