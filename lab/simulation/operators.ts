@@ -32,14 +32,14 @@ export class Operators {
       scheduler.after(atMs, null, async () => {
         if (this.#isQuiet) return;
         await this.#world.transact(
-          "select public.pause_work($1, $2, 'an incident', $3)",
+          "select public.pause_work(p_kind => $1, p_name => $2, p_reason => 'an incident', p_running => $3)",
           [kind, name, running],
           "pause_work",
         );
       });
       scheduler.after(atMs + forMs, null, async () => {
         await this.#world.transact(
-          "select public.resume_work($1, $2)",
+          "select public.resume_work(p_kind => $1, p_name => $2)",
           [kind, name],
           "resume_work",
         );
@@ -51,7 +51,7 @@ export class Operators {
   async quiet(): Promise<void> {
     this.#isQuiet = true;
     await this.#world.transact(
-      "select public.resume_work(kind, name) from private.pauses",
+      "select public.resume_work(p_kind => kind, p_name => name) from private.pauses",
       [],
       "resume_work",
     );
