@@ -19645,18 +19645,18 @@ exception when others then
       v_error
     )
     on conflict (owner_key) do update set until = excluded.until, error = excluded.error;
-    return 'put off';
+    return 'postponed';
   elsif sqlstate ~ '^(40|53|55|57)' then
     -- A lock, a deadlock or a lack of resources: the next call may succeed.
     update private.row_starts set due_at = clock_timestamp() + interval '1 minute' where id = p_start.id;
-    return 'put off';
+    return 'postponed';
   end if;
   update private.row_starts set error = v_error where id = p_start.id;
   return 'failed';
 end;
 $$;
 comment on function private.start_or_refuse(private.row_starts) is
-  'Makes a job of a start: started. superseded: a later change of the same key replaces it. put off: a quota has refused it, and the starts of its owner wait. failed: the start keeps the error. Never raises. The caller has locked the start.';
+  'Makes a job of a start: started. superseded: a later change of the same key replaces it. postponed: a quota has refused it, and the starts of its owner wait. failed: the start keeps the error. Never raises. The caller has locked the start.';
 
 create function private.owners_of_due_starts(p_limit int)
 returns setof uuid
@@ -19719,7 +19719,7 @@ begin
 end;
 $$;
 comment on function private.owners_of_due_starts(int) is
-  'Owners whose oldest start is due, up to p_limit read from a random one on, without those whose starts are put off and those of whom 1,000 tasks wait.';
+  'Owners whose oldest start is due, up to p_limit read from a random one on, without those whose starts are postponed and those of whom 1,000 tasks wait.';
 
 create function private.start_row_jobs(p_limit int default 1000, p_max_duration interval default '1 second')
 returns int
@@ -19752,8 +19752,8 @@ begin
       limit ceil(p_limit::numeric / cardinality(v_owners))::int
       for update skip locked
     loop
-      -- The rest of an owner whose start was put off waits too.
-      exit when private.start_or_refuse(v_start) = 'put off';
+      -- The rest of an owner whose start was postponed waits too.
+      exit when private.start_or_refuse(v_start) = 'postponed';
       v_count := v_count + 1;
       exit when clock_timestamp() > v_until;
     end loop;
@@ -33449,7 +33449,7 @@ begin
   return query
     select start.id, listed.name, listed.table_name, start.event, start.row_key, listed.agent, owner.id,
       private.email_of(owner.id),
-      case when start.error is not null then 'failed' when pause.error is not null then 'put_off' else 'waiting' end,
+      case when start.error is not null then 'failed' when pause.error is not null then 'postponed' else 'waiting' end,
       greatest(start.due_at, pause.until), problem.error ->> 'code', problem.error ->> 'message', problem.error ->> 'hint'
     from (
       (select * from private.row_starts as failed where failed.error is not null order by failed.id desc limit c_most_of_each)
@@ -33476,7 +33476,7 @@ comment on view public.operator_row_starts is
 comment on column public.operator_row_starts.row_key is
   'The values of the trigger''s key, or their hash. Empty: a whole statement. Null: the changes of a statement that could not start anything, listed once for repeated ones.';
 comment on column public.operator_row_starts.owner_id is 'For whom the job runs; null: the service. With the code FORBIDDEN: who changed the row.';
-comment on column public.operator_row_starts.status is 'waiting, put_off (a quota of the owner has refused an earlier start) or failed.';
+comment on column public.operator_row_starts.status is 'waiting, postponed (a quota of the owner has refused an earlier start) or failed.';
 comment on column public.operator_row_starts.due_at is 'When the job starts at the earliest; of a failed start, when it was due.';
 grant execute on function private.operator_row_starts() to authenticated, service_role;
 grant select on public.operator_row_starts to authenticated, service_role;

@@ -17,7 +17,7 @@ begin
   return query
     select start.id, listed.name, listed.table_name, start.event, start.row_key, listed.agent, owner.id,
       private.email_of(owner.id),
-      case when start.error is not null then 'failed' when pause.error is not null then 'put_off' else 'waiting' end,
+      case when start.error is not null then 'failed' when pause.error is not null then 'postponed' else 'waiting' end,
       greatest(start.due_at, pause.until), problem.error ->> 'code', problem.error ->> 'message', problem.error ->> 'hint'
     from (
       (select * from private.row_starts as failed where failed.error is not null order by failed.id desc limit c_most_of_each)
@@ -44,7 +44,7 @@ comment on view public.operator_row_starts is
 comment on column public.operator_row_starts.row_key is
   'The values of the trigger''s key, or their hash. Empty: a whole statement. Null: the changes of a statement that could not start anything, listed once for repeated ones.';
 comment on column public.operator_row_starts.owner_id is 'For whom the job runs; null: the service. With the code FORBIDDEN: who changed the row.';
-comment on column public.operator_row_starts.status is 'waiting, put_off (a quota of the owner has refused an earlier start) or failed.';
+comment on column public.operator_row_starts.status is 'waiting, postponed (a quota of the owner has refused an earlier start) or failed.';
 comment on column public.operator_row_starts.due_at is 'When the job starts at the earliest; of a failed start, when it was due.';
 grant execute on function private.operator_row_starts() to authenticated, service_role;
 grant select on public.operator_row_starts to authenticated, service_role;

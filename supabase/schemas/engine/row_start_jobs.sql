@@ -90,18 +90,18 @@ exception when others then
       v_error
     )
     on conflict (owner_key) do update set until = excluded.until, error = excluded.error;
-    return 'put off';
+    return 'postponed';
   elsif sqlstate ~ '^(40|53|55|57)' then
     -- A lock, a deadlock or a lack of resources: the next call may succeed.
     update private.row_starts set due_at = clock_timestamp() + interval '1 minute' where id = p_start.id;
-    return 'put off';
+    return 'postponed';
   end if;
   update private.row_starts set error = v_error where id = p_start.id;
   return 'failed';
 end;
 $$;
 comment on function private.start_or_refuse(private.row_starts) is
-  'Makes a job of a start: started. superseded: a later change of the same key replaces it. put off: a quota has refused it, and the starts of its owner wait. failed: the start keeps the error. Never raises. The caller has locked the start.';
+  'Makes a job of a start: started. superseded: a later change of the same key replaces it. postponed: a quota has refused it, and the starts of its owner wait. failed: the start keeps the error. Never raises. The caller has locked the start.';
 
 create function private.owners_of_due_starts(p_limit int)
 returns setof uuid
@@ -164,7 +164,7 @@ begin
 end;
 $$;
 comment on function private.owners_of_due_starts(int) is
-  'Owners whose oldest start is due, up to p_limit read from a random one on, without those whose starts are put off and those of whom 1,000 tasks wait.';
+  'Owners whose oldest start is due, up to p_limit read from a random one on, without those whose starts are postponed and those of whom 1,000 tasks wait.';
 
 create function private.start_row_jobs(p_limit int default 1000, p_max_duration interval default '1 second')
 returns int
@@ -197,8 +197,8 @@ begin
       limit ceil(p_limit::numeric / cardinality(v_owners))::int
       for update skip locked
     loop
-      -- The rest of an owner whose start was put off waits too.
-      exit when private.start_or_refuse(v_start) = 'put off';
+      -- The rest of an owner whose start was postponed waits too.
+      exit when private.start_or_refuse(v_start) = 'postponed';
       v_count := v_count + 1;
       exit when clock_timestamp() > v_until;
     end loop;

@@ -13,7 +13,7 @@ select is(private.start_row_jobs(), 0, 'until the quota says so');
 select tests.create_user('operator'), public.grant_scopes(tests.user_id('operator'), '{swarm:operate}');
 select tests.act_as_user('operator');
 select results_eq('select status, code, trigger, row_key from public.operator_row_starts', $$values
-  ('put_off', 'QUOTA_EXCEEDED', 'orders', '3'), ('put_off', 'QUOTA_EXCEEDED', 'orders', '4'), ('put_off', 'QUOTA_EXCEEDED', 'orders', '5')$$,
+  ('postponed', 'QUOTA_EXCEEDED', 'orders', '3'), ('postponed', 'QUOTA_EXCEEDED', 'orders', '4'), ('postponed', 'QUOTA_EXCEEDED', 'orders', '5')$$,
   'operators see the reason');
 select tests.act_as_nobody();
 update private.row_start_pauses set until = clock_timestamp();
