@@ -16,7 +16,7 @@ export interface LeaseState extends WorkLease {
 
 /** Work that a worker has claimed. */
 export interface ClaimedWork extends WorkLease {
-  /** Must run on a worker that runs nothing else. @default false */
+  /** Must run on a worker that runs nothing else, until a step of it ends. @default false */
   readonly runsExclusively?: boolean;
 }
 
@@ -39,6 +39,8 @@ export interface WorkControl {
    * Reports that only the end of the work remains to be written, so that the next piece can start.
    */
   readonly settle: () => void;
+  /** Reports that a step has ended: work that had to run alone until then may run beside other. */
+  readonly progress: () => void;
   /**
    * Reserves CPU for one more streamed answer until the returned function is called. Null if the rest
    * of the worker's CPU does not allow it: then the answer arrives whole, which costs a fraction.

@@ -103,7 +103,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       return true;
     }
     // The platform would have sent it to another isolate if this one were retired.
-    if (this.#isAlone) this.#retire();
+    if (this.#isAlone && this.#isFullForLong()) this.#retire();
     this.#signal.send();
     return false;
   }
@@ -193,7 +193,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const room = Math.max(0, this.#room());
     if (room === 0) {
       this.#fullAtMs ??= this.#now();
-      if (this.#now() - this.#fullAtMs >= MAKE_WAY_MS) void this.#makeWay();
+      if (this.#isFullForLong()) void this.#makeWay();
       return 0;
     }
     this.#fullAtMs = null;
@@ -207,9 +207,9 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       if (lookedAtMs === null || this.#now() - lookedAtMs > STALL_MS) {
         void this.#reportStall(claimed);
       }
-      // Other waiting work needs another isolate, which starts only when this one is retired.
-      if (this.#isAlone) this.#retire();
-      else if (claimed.some(({ runsExclusively }) => runsExclusively)) this.#signal.send();
+      // A worker without limits runs other work beside it at once.
+      const isExclusive = claimed.some(({ runsExclusively }) => runsExclusively);
+      if (isExclusive && !this.#isAlone) this.#signal.send();
       return claimed.length;
     } catch (error) {
       this.#noteFailedClaim(error);
@@ -255,6 +255,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
         reserveStream: () => this.#reserveStream(),
         isShortOfCpu: () => this.#options.lifetime.isShortOfCpu(),
         settle,
+        progress: () => this.#endAlone(),
         watch,
       }).catch(toName);
       log(kind.isQuietEnd?.(end) ? "debug" : "info", `${kind.noun}.run_ended`, {
@@ -266,8 +267,15 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       });
     });
     settle();
-    if (this.#held.count === 0) this.#isAlone = false;
+    if (this.#held.count === 0) this.#endAlone();
     this.#activeAtMs = this.#now();
+    this.#signal.send();
+  }
+
+  /** What had to run alone runs beside other work from here on. */
+  #endAlone(): void {
+    if (!this.#isAlone) return;
+    this.#isAlone = false;
     this.#signal.send();
   }
 
@@ -337,11 +345,19 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     return new StopReason("yield", { isFinal: this.#isAlone && this.#isOver() });
   }
 
-  /** Stops claiming when CPU, not slots, keeps it from waiting work, so that another isolate starts. */
+  #isFullForLong(): boolean {
+    return this.#fullAtMs !== null && this.#now() - this.#fullAtMs >= MAKE_WAY_MS;
+  }
+
+  /**
+   * Stops claiming when CPU, or work that runs alone, and not slots keep it from waiting work, so
+   * that another isolate starts.
+   */
   async #makeWay(): Promise<void> {
+    if (this.#isAlone) return this.#retire();
     const { lifetime, settings } = this.#options;
     const hasSlots = this.#runningCount < settings.slots;
-    if (!this.#isLimited || !this.#isBacklogged || !hasSlots || this.#isAlone) return;
+    if (!this.#isLimited || !this.#isBacklogged || !hasSlots) return;
     this.#isBacklogged = false;
     await lifetime.cpu?.retire(this.#load);
     this.#signal.send();

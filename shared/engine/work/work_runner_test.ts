@@ -255,10 +255,42 @@ Deno.test("a worker that runs work alone claims nothing beside it and wakes a su
   await settle();
 
   await add("other");
-  while (wakeCount === 0) await settle();
+  assert.equal(wakeCount, 0, "a step may end within the first second");
+  while (wakeCount === 0) await clock.pass(100);
   await clock.pass(1_000);
 
   assert.equal(claims.length, 1);
+  slow.resolve();
+  await stop();
+});
+
+Deno.test("work that had to run alone runs beside other work after a step of it has ended", async () => {
+  const claims: number[] = [];
+  let progress = () => {};
+  const { clock, slow, stop } = testRunner(
+    8,
+    {
+      claim: (_workerId, { limit }) => {
+        claims.push(limit);
+        const isFirst = claims.length === 1;
+        return Promise.resolve(isFirst ? [{ id: "slow", epoch: "1", runsExclusively: true }] : []);
+      },
+      run: async (_work, control) => {
+        progress = control.progress;
+        await slow.promise;
+        return "completed";
+      },
+    },
+    limitedLifetime(() => 0),
+  );
+  await settle();
+  await clock.pass(500);
+  assert.deepEqual(claims, [8]);
+
+  progress();
+  await settle();
+
+  assert.deepEqual(claims, [8, 7]);
   slow.resolve();
   await stop();
 });

@@ -100,6 +100,7 @@ async function advance(run: TaskRun): Promise<TaskEnd> {
     try {
       const end = await carryOut(decision, run, spawned);
       if (end !== null) return end;
+      run.control.progress();
     } catch (error) {
       context = { ...context, window_tokens: smallerWindow(error, decision, context) };
     }
