@@ -8,7 +8,12 @@ interface HeldPiece {
   readonly stop: AbortController;
   readonly watch: Watch;
   readonly ended: Promise<unknown>;
+  /** Answers that it awaits, which cost nothing until they arrive. */
+  waitCount: number;
 }
+
+/** Begins to await an answer that arrives whole. @returns a function to call when it has arrived. */
+export type AwaitWhole = () => () => void;
 
 /** The work that a worker runs, with the means to stop each item. */
 export class HeldWork {
@@ -37,14 +42,18 @@ export class HeldWork {
   /** Holds work until `run` has ended. `run` must not throw. */
   async hold(
     lease: WorkLease,
-    run: (signal: AbortSignal, watch: Watch) => Promise<unknown>,
+    run: (signal: AbortSignal, watch: Watch, awaitWhole: AwaitWhole) => Promise<unknown>,
   ): Promise<void> {
     const key = keyOf(lease);
     this.#latest.get(lease.id)?.stop.abort(new StopReason("lost"));
     const stop = new AbortController();
     const watch = new Watch(this.#clock);
-    const ended = run(stop.signal, watch);
-    const piece = { lease, stop, watch, ended };
+    const waiting = { waitCount: 0 };
+    const ended = run(stop.signal, watch, () => {
+      waiting.waitCount++;
+      return () => void waiting.waitCount--;
+    });
+    const piece = Object.assign(waiting, { lease, stop, watch, ended });
     this.#pieces.set(key, piece);
     this.#latest.set(lease.id, piece);
     await ended;
@@ -65,6 +74,13 @@ export class HeldWork {
   /** Stops everything. */
   stopAll(reason: StopReason): void {
     for (const { stop } of this.#pieces.values()) stop.abort(reason);
+  }
+
+  /** Stops all that does not await a whole answer. */
+  stopComputing(reason: StopReason): void {
+    for (const { stop, waitCount } of this.#pieces.values()) {
+      if (waitCount === 0) stop.abort(reason);
+    }
   }
 
   /** Resolves when all work that is held now has ended. */

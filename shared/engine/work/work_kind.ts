@@ -35,6 +35,8 @@ export interface WorkControl {
   readonly isDraining: () => boolean;
   /** True when nothing further may start, because the worker's time is nearly up. */
   readonly isClosing: () => boolean;
+  /** Aborts, with the reason of {@linkcode signal}, when that is noticed: ends waits for a turn. */
+  readonly closing: AbortSignal;
   /**
    * Reports that only the end of the work remains to be written, so that the next piece can start.
    */
@@ -46,6 +48,11 @@ export interface WorkControl {
    * of the worker's CPU does not allow it: then the answer arrives whole, which costs a fraction.
    */
   readonly reserveStream: () => (() => void) | null;
+  /**
+   * Reports that the work awaits an answer that arrives whole, until the returned function is called:
+   * that costs no CPU, so the work is not returned when only CPU is short.
+   */
+  readonly awaitWhole: () => () => void;
   /** True when little of the worker's CPU is left: its streams must cost less to be completed. */
   readonly isShortOfCpu: () => boolean;
   /** Whether the work is watched. */

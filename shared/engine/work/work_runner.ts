@@ -72,6 +72,8 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   #retiring: Promise<void> | null = null;
   /** Aborted when a request shows that the platform has not retired this isolate. */
   #reopened = new AbortController();
+  /** Aborted when nothing further may start. */
+  #closing = new AbortController();
   readonly #unloading = new AbortController();
   #activeAtMs: number;
 
@@ -157,6 +159,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   async #claimWhileOpen(): Promise<void> {
     const { lifetime, settings } = this.#options;
     while (this.#isOpen()) {
+      this.#noteClosing();
       const askedAtMs = this.#now();
       const claimedCount = await this.#claim();
       if (claimedCount === null) {
@@ -247,13 +250,15 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { id, epoch } = work;
     const beganAtMs = this.#now();
     const settle = this.#occupySlot();
-    await this.#held.hold({ id, epoch }, async (signal, watch) => {
+    await this.#held.hold({ id, epoch }, async (signal, watch, awaitWhole) => {
       const end = await kind.run(work, {
         signal,
         isDraining: () => !this.#isOpen(),
         isClosing: () => this.#isClosing(),
+        closing: this.#closing.signal,
         reserveStream: () => this.#reserveStream(),
-        isShortOfCpu: () => this.#options.lifetime.isShortOfCpu(),
+        awaitWhole,
+        isShortOfCpu: () => this.#options.lifetime.isShortOfCpu(this.#load),
         settle,
         progress: () => this.#endAlone(),
         watch,
@@ -314,8 +319,18 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const drained = new AbortController();
     const allEnded = this.#held.allEnded().finally(() => drained.abort());
     const signal = AbortSignal.any([drained.signal, this.#reopened.signal]);
-    while (!signal.aborted && !this.#isOver()) await clock.sleep(this.#drainPauseMs(), signal);
+    while (!signal.aborted && !this.#isOver()) {
+      this.#noteClosing();
+      await clock.sleep(this.#drainPauseMs(), signal);
+    }
     if (this.#reopened.signal.aborted) return;
+    if (this.#held.count > 0 && this.#mayWait()) {
+      await this.#wakeSuccessor();
+      this.#held.stopComputing(this.#releaseReason());
+    }
+    while (!drained.signal.aborted && this.#mayWait()) {
+      await clock.sleep(CPU_LOOK_MS, drained.signal);
+    }
     if (this.#held.count > 0) await this.#releaseAll();
     await allEnded;
   }
@@ -427,11 +442,23 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
 
   #isClosing(): boolean {
     const phase = this.#options.lifetime.phaseAt(this.#now());
-    return phase === "closing" || phase === "over" || this.#unloading.signal.aborted;
+    return phase === "closing" || phase === "over" || this.#unloading.signal.aborted ||
+      this.#options.lifetime.isNeededByStreams(this.#load);
+  }
+
+  /** What is claimed later, if it is, gets a signal of its own. */
+  #noteClosing(): void {
+    if (this.#isClosing()) this.#closing.abort(new StopReason("yield"));
+    else if (this.#closing.signal.aborted) this.#closing = new AbortController();
   }
 
   #isOver(): boolean {
     return this.#options.lifetime.phaseAt(this.#now()) === "over";
+  }
+
+  #mayWait(): boolean {
+    const { signal } = this.#unloading;
+    return !signal.aborted && this.#options.lifetime.mayWait(this.#now(), this.#load);
   }
 
   #hasRoom(): boolean {

@@ -341,6 +341,66 @@ Deno.test("answers stream while the rest of the CPU allows it, and the others ar
   await stop();
 });
 
+Deno.test("waits of work end when the rest of the CPU is needed, and later work waits again", async () => {
+  let measuredMs = 0;
+  const closings: AbortSignal[] = [];
+  const { add, clock, slow, stop } = testRunner(20, {
+    run: async (_work, { closing, isClosing, reserveStream }) => {
+      closings.push(closing);
+      assert.equal(isClosing(), false);
+      const release = closings.length === 1 ? reserveStream() : null;
+      await slow.promise;
+      release?.();
+      return "done";
+    },
+  }, limitedLifetime(() => measuredMs));
+  await settle();
+  await add("streams", "waits");
+  measuredMs = 1_499;
+  await clock.pass(1_000);
+  assert.deepEqual(closings.map(({ aborted }) => aborted), [false, false]);
+
+  measuredMs = 1_501;
+  await clock.pass(1_000);
+  assert.deepEqual(closings.map(({ aborted }) => aborted), [true, true]);
+  assert.ok(closings[0]?.reason instanceof StopReason);
+
+  // A request proves that no more than the soft limit is used.
+  await add("later");
+  assert.deepEqual(closings.map(({ aborted }) => aborted), [true, true, false]);
+  slow.resolve();
+  await stop();
+});
+
+Deno.test("a worker whose CPU is short returns what computes, and awaits whole answers until the end", async () => {
+  let measuredMs = 0;
+  const stopped: string[] = [];
+  const { add, clock, slow, running } = testRunner(20, {
+    run: ({ id }, { awaitWhole, signal }) => {
+      const arrive = id === "computes" ? () => {} : awaitWhole();
+      signal.addEventListener("abort", () => stopped.push(id));
+      const aborted = new Promise<void>((resolve) =>
+        signal.addEventListener("abort", () => resolve())
+      );
+      const arrived = id === "arrives" ? slow.promise : new Promise<void>(() => {});
+      return Promise.race([arrived, aborted]).then(arrive).then(() => "done");
+    },
+  }, limitedLifetime(() => measuredMs));
+  await settle();
+  await add("computes", "arrives", "never arrives");
+
+  measuredMs = 1_710;
+  for (let look = 0; look < 3; look++) await clock.pass(1_000);
+  assert.deepEqual(stopped, ["computes"]);
+  slow.resolve();
+  await settle();
+  measuredMs = 1_790;
+  for (let look = 0; look < 3; look++) await clock.pass(1_000);
+
+  assert.deepEqual(stopped, ["computes", "never arrives"]);
+  await running;
+});
+
 /** A worker under the hosted CPU limits that counts how often it wakes its successor. */
 function limitedRunner(slots = 4) {
   let measuredMs = 0;

@@ -124,8 +124,10 @@ function smallerWindow(error: unknown, decision: Decision, context: TaskContext)
 /** Writes the first step while tools and files are looked up in parallel. */
 async function openTask(run: TaskRun): Promise<Pick<AgentState, "toolset" | "fileFacts">> {
   const firstIntents: StepIntent[] = run.transcript.steps.length === 0 ? [modelIntent(1, run)] : [];
+  // A list of tools that others wait for costs much CPU.
+  const signal = AbortSignal.any([run.control.signal, run.control.closing]);
   const [toolset, fileFacts] = await Promise.all([
-    run.ports.gateway.listAgentTools(callerOf(run.context), run.control.signal),
+    run.ports.gateway.listAgentTools(callerOf(run.context), signal),
     factsOfFiles(run),
     run.transcript.begin(firstIntents),
   ]);
