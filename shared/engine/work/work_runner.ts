@@ -58,6 +58,8 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   readonly #cpuShare = new CpuShare();
   /** Pieces of which more than the end is left to be written. */
   #runningCount = 0;
+  /** Of these, pieces that have not begun yet. */
+  #openingCount = 0;
   /** Answers that stream. */
   #streamCount = 0;
   /** The last claim returned as much as requested, so more work is likely to wait. */
@@ -250,6 +252,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { id, epoch } = work;
     const beganAtMs = this.#now();
     const settle = this.#occupySlot();
+    const opened = this.#countOpening();
     await this.#held.hold({ id, epoch }, async (signal, watch, awaitWhole) => {
       const end = await kind.run(work, {
         signal,
@@ -260,6 +263,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
         awaitWhole,
         isShortOfCpu: () => this.#options.lifetime.isShortOfCpu(this.#load),
         settle,
+        opened,
         progress: () => this.#endAlone(),
         watch,
       }).catch(toName);
@@ -272,9 +276,22 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       });
     });
     settle();
+    opened();
     if (this.#held.count === 0) this.#endAlone();
     this.#activeAtMs = this.#now();
     this.#signal.send();
+  }
+
+  /** @returns a function to call when the piece begins; a second call does nothing. */
+  #countOpening(): () => void {
+    let isOpening = true;
+    this.#openingCount++;
+    return () => {
+      if (!isOpening) return;
+      isOpening = false;
+      this.#openingCount--;
+      if (this.#isLimited) this.#signal.send();
+    };
   }
 
   /** What had to run alone runs beside other work from here on. */
@@ -413,11 +430,12 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
 
   #room(): number {
     if (this.#isAlone) return 0;
-    const { lifetime, settings } = this.#options;
+    const { kind: { maxOpening = Infinity }, lifetime, settings } = this.#options;
     return Math.min(
       settings.slots - this.#runningCount,
       MAX_SETTLED - (this.#held.count - this.#runningCount),
       lifetime.roomBeside(this.#load),
+      this.#isLimited ? maxOpening - this.#openingCount : Infinity,
     );
   }
 

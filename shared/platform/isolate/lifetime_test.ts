@@ -84,7 +84,7 @@ Deno.test("the last of the CPU is kept for the answers that stream", () => {
   const { lifetime, measure } = limitedLifetime();
   const held = { count: 8, streamCount: 3 };
 
-  measure(1_000);
+  measure(900);
   assert.equal(lifetime.isNeededByStreams(held), false);
   measure(200);
 
