@@ -71,7 +71,7 @@ export interface WorkKind<Work extends ClaimedWork = ClaimedWork> {
   readonly noun: "task" | "sync" | "webhook_message";
   /**
    * Pieces that may prepare to begin at the same time under a CPU limit, until they report that they
-   * are opened. @default no limit
+   * are opened. While they open quickly, more and more may. @default no limit
    */
   readonly maxOpening?: number;
   /** @throws DATABASE_UNAVAILABLE */

@@ -41,6 +41,8 @@ const MAX_SETTLED = 400;
 const STALL_MS = 1_000;
 /** Work that waits longer for the CPU of a full worker gets another isolate. */
 const MAKE_WAY_MS = 1_000;
+/** A piece that needs longer to open waits for CPU, as that behind it will. */
+const QUICK_OPENING_MS = 300;
 /** Interval at which a busy worker compares its CPU time with the limits. */
 const CPU_LOOK_MS = 100;
 
@@ -60,6 +62,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   #runningCount = 0;
   /** Of these, pieces that have not begun yet. */
   #openingCount = 0;
+  #maxOpening: number;
   /** Answers that stream. */
   #streamCount = 0;
   /** The last claim returned as much as requested, so more work is likely to wait. */
@@ -84,6 +87,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { leaseSeconds, heartbeatSeconds } = settings;
     this.id = id;
     this.#options = options;
+    this.#maxOpening = kind.maxOpening ?? Infinity;
     this.#held = new HeldWork(clock);
     this.#signal = new WakeSignal(clock);
     this.#activeAtMs = clock.nowMs();
@@ -284,12 +288,16 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
 
   /** @returns a function to call when the piece begins; a second call does nothing. */
   #countOpening(): () => void {
+    const { kind: { maxOpening = Infinity } } = this.#options;
+    const beganAtMs = this.#now();
     let isOpening = true;
     this.#openingCount++;
     return () => {
       if (!isOpening) return;
       isOpening = false;
       this.#openingCount--;
+      const isQuick = this.#now() - beganAtMs < QUICK_OPENING_MS;
+      this.#maxOpening = isQuick ? this.#maxOpening + maxOpening : maxOpening;
       if (this.#isLimited) this.#signal.send();
     };
   }
@@ -430,12 +438,12 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
 
   #room(): number {
     if (this.#isAlone) return 0;
-    const { kind: { maxOpening = Infinity }, lifetime, settings } = this.#options;
+    const { lifetime, settings } = this.#options;
     return Math.min(
       settings.slots - this.#runningCount,
       MAX_SETTLED - (this.#held.count - this.#runningCount),
       lifetime.roomBeside(this.#load),
-      this.#isLimited ? maxOpening - this.#openingCount : Infinity,
+      this.#isLimited ? this.#maxOpening - this.#openingCount : Infinity,
     );
   }
 

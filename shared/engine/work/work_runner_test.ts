@@ -401,6 +401,35 @@ Deno.test("a worker whose CPU is short returns what computes, and awaits whole a
   await running;
 });
 
+Deno.test("a worker claims little while what it claimed opens slowly, and more while that is quick", async () => {
+  const opened: (() => void)[] = [];
+  const { add, clock, requests, slow, stop } = testRunner(100, {
+    maxOpening: 4,
+    run: async (_work, control) => {
+      opened.push(control.opened);
+      await slow.promise;
+      return "done";
+    },
+  });
+  await settle();
+  assert.equal(requests.at(-1)?.limit, 4);
+  await add(..."abcdefghijkl");
+  assert.equal(opened.length, 4, "the others wait");
+
+  await clock.pass(200);
+  opened[0]?.();
+  await settle();
+  assert.equal(opened.length, 9, "one was quick: 8, of which 3 had been claimed");
+
+  await clock.pass(200);
+  for (const open of opened.slice(1, 9)) open();
+  await settle();
+  // Those of the second claim were quick again, and are the last to open.
+  assert.equal(opened.length, 12);
+  slow.resolve();
+  await stop();
+});
+
 /** A worker under the hosted CPU limits that counts how often it wakes its successor. */
 function limitedRunner(slots = 4) {
   let measuredMs = 0;
