@@ -6,7 +6,10 @@ import { isSameIssuer } from "../../shared/gateway/tools/credentials/oauth/issue
 import { answerOfFailure } from "../../shared/gateway/tools/kinds/mcp/mcp_failure.ts";
 import { emptyTrace } from "../../shared/gateway/tools/kinds/mcp/mcp_fetch.ts";
 import { readBlock } from "../../shared/gateway/tools/kinds/mcp/reading/read_block.ts";
-import { renameProperties } from "../../shared/models/tool_schemas/property_names.ts";
+import {
+  propertyNamesIn,
+  renameProperties,
+} from "../../shared/models/tool_schemas/property_names.ts";
 import { ANSWER_LIMITS, MESSAGE_LIMITS } from "../../shared/platform/json/json_limits.ts";
 import { parseJson } from "../../shared/platform/json/parse_json.ts";
 import { SseMeter } from "../../shared/platform/json/sse_meter.ts";
@@ -91,7 +94,8 @@ const RUNS: Readonly<Record<string, () => unknown>> = {
   "base64": () => readBlock({ type: "image", data: `${runOf("=")}a` }, "", []),
   "an issuer": () => isSameIssuer(`https://a.example/${runOf("/")}a`, "https://a.example"),
   "a resource": () => resourceUrl(new Request(`https://a.example/${runOf("/")}a`)),
-  "a property's name": () => renameProperties({ properties: { [`${runOf("_")}a`]: {} } }, /^a$/),
+  "a property's name": () =>
+    renameProperties(propertyNamesIn({ properties: { [`${runOf("_")}a`]: {} } }), /^a$/),
   "a fence": () => fitOutput(`\`\`\`${runOf("\n")}`, { type: "object" }),
   "variants": () => parseVariants(`${runOf("\n")}a`),
   "a cell": () => numberOf(`${runOf("1")}a`),

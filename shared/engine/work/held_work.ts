@@ -9,15 +9,21 @@ interface HeldPiece {
   readonly pause: AbortController;
   readonly watch: Watch;
   readonly ended: Promise<unknown>;
+  /** Answers that it awaits, which cost nothing until they arrive. */
+  waitCount: number;
 }
 
-/** What tells a run about its work. */
+/** Begins to await an answer that arrives whole. @returns a function to call when it has arrived. */
+export type AwaitWhole = () => () => void;
+
+/** What tells a run about its work, and what it tells about itself. */
 export interface HeldSignals {
   /** Aborts when the work must stop. */
   readonly signal: AbortSignal;
   /** Aborts when the work must be returned at its next step. */
   readonly paused: AbortSignal;
   readonly watch: Watch;
+  readonly awaitWhole: AwaitWhole;
 }
 
 /** The work that a worker runs, with the means to stop each item. */
@@ -54,8 +60,13 @@ export class HeldWork {
     const stop = new AbortController();
     const pause = new AbortController();
     const watch = new Watch(this.#clock);
-    const ended = run({ signal: stop.signal, paused: pause.signal, watch });
-    const piece = { lease, stop, pause, watch, ended };
+    const waiting = { waitCount: 0 };
+    const awaitWhole = () => {
+      waiting.waitCount++;
+      return () => void waiting.waitCount--;
+    };
+    const ended = run({ signal: stop.signal, paused: pause.signal, watch, awaitWhole });
+    const piece = Object.assign(waiting, { lease, stop, pause, watch, ended });
     this.#pieces.set(key, piece);
     this.#latest.set(lease.id, piece);
     await ended;
@@ -77,6 +88,13 @@ export class HeldWork {
   /** Stops everything. */
   stopAll(reason: StopReason): void {
     for (const { stop } of this.#pieces.values()) stop.abort(reason);
+  }
+
+  /** Stops all that does not await a whole answer. */
+  stopComputing(reason: StopReason): void {
+    for (const { stop, waitCount } of this.#pieces.values()) {
+      if (waitCount === 0) stop.abort(reason);
+    }
   }
 
   /** Resolves when all work that is held now has ended. */

@@ -16,7 +16,7 @@ export interface LeaseState extends WorkLease {
 
 /** Work that a worker has claimed. */
 export interface ClaimedWork extends WorkLease {
-  /** Must run on a worker that runs nothing else. @default false */
+  /** Must run on a worker that runs nothing else, until a step of it ends. @default false */
   readonly runsExclusively?: boolean;
 }
 
@@ -40,15 +40,26 @@ export interface WorkControl {
   readonly isDraining: () => boolean;
   /** True when nothing further may start, because the worker's time is nearly up. */
   readonly isClosing: () => boolean;
+  /** Aborts, with the reason of {@linkcode signal}, when that is noticed: ends waits for a turn. */
+  readonly closing: AbortSignal;
   /**
    * Reports that only the end of the work remains to be written, so that the next piece can start.
    */
   readonly settle: () => void;
+  /** Reports that the work has what it needs to begin, such as its tools. */
+  readonly opened: () => void;
+  /** Reports that a step has ended: work that had to run alone until then may run beside other. */
+  readonly progress: () => void;
   /**
    * Reserves CPU for one more streamed answer until the returned function is called. Null if the rest
    * of the worker's CPU does not allow it: then the answer arrives whole, which costs a fraction.
    */
   readonly reserveStream: () => (() => void) | null;
+  /**
+   * Reports that the work awaits an answer that arrives whole, until the returned function is called:
+   * that costs no CPU, so the work is not returned when only CPU is short.
+   */
+  readonly awaitWhole: () => () => void;
   /** True when little of the worker's CPU is left: its streams must cost less to be completed. */
   readonly isShortOfCpu: () => boolean;
   /** Whether the work is watched. */
@@ -63,6 +74,11 @@ export interface WorkControl {
 export interface WorkKind<Work extends ClaimedWork = ClaimedWork> {
   /** Its name in the log: `task.run_ended`, with `task_id`. */
   readonly noun: "task" | "sync" | "webhook_message";
+  /**
+   * Pieces that may prepare to begin at the same time under a CPU limit, until they report that they
+   * are opened. While they open quickly, more and more may. @default no limit
+   */
+  readonly maxOpening?: number;
   /** @throws DATABASE_UNAVAILABLE */
   claim(workerId: string, request: ClaimRequest): Promise<readonly Work[]>;
   /**

@@ -41,6 +41,8 @@ const MAX_SETTLED = 400;
 const STALL_MS = 1_000;
 /** Work that waits longer for the CPU of a full worker gets another isolate. */
 const MAKE_WAY_MS = 1_000;
+/** A piece that needs longer to open waits for CPU, as that behind it will. */
+const QUICK_OPENING_MS = 300;
 /** Interval at which a busy worker compares its CPU time with the limits. */
 const CPU_LOOK_MS = 100;
 
@@ -58,6 +60,9 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   readonly #cpuShare = new CpuShare();
   /** Pieces of which more than the end is left to be written. */
   #runningCount = 0;
+  /** Of these, pieces that have not begun yet. */
+  #openingCount = 0;
+  #maxOpening: number;
   /** Answers that stream. */
   #streamCount = 0;
   /** The last claim returned as much as requested, so more work is likely to wait. */
@@ -72,6 +77,8 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   #retiring: Promise<void> | null = null;
   /** Aborted when a request shows that the platform has not retired this isolate. */
   #reopened = new AbortController();
+  /** Aborted when nothing further may start. */
+  #closing = new AbortController();
   readonly #unloading = new AbortController();
   #activeAtMs: number;
 
@@ -80,6 +87,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { leaseSeconds, heartbeatSeconds } = settings;
     this.id = id;
     this.#options = options;
+    this.#maxOpening = kind.maxOpening ?? Infinity;
     this.#held = new HeldWork(clock);
     this.#signal = new WakeSignal(clock);
     this.#activeAtMs = clock.nowMs();
@@ -107,7 +115,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       return true;
     }
     // The platform would have sent it to another isolate if this one were retired.
-    if (this.#isAlone) this.#retire();
+    if (this.#isAlone && this.#isFullForLong()) this.#retire();
     this.#signal.send();
     return false;
   }
@@ -161,6 +169,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   async #claimWhileOpen(): Promise<void> {
     const { lifetime, settings } = this.#options;
     while (this.#isOpen()) {
+      this.#noteClosing();
       const askedAtMs = this.#now();
       const claimedCount = await this.#claim();
       if (claimedCount === null) {
@@ -198,7 +207,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const room = Math.max(0, this.#room());
     if (room === 0) {
       this.#fullAtMs ??= this.#now();
-      if (this.#now() - this.#fullAtMs >= MAKE_WAY_MS) void this.#makeWay();
+      if (this.#isFullForLong()) void this.#makeWay();
       return 0;
     }
     this.#fullAtMs = null;
@@ -212,9 +221,9 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       if (lookedAtMs === null || this.#now() - lookedAtMs > STALL_MS) {
         void this.#reportStall(claimed);
       }
-      // Other waiting work needs another isolate, which starts only when this one is retired.
-      if (this.#isAlone) this.#retire();
-      else if (claimed.some(({ runsExclusively }) => runsExclusively)) this.#signal.send();
+      // A worker without limits runs other work beside it at once.
+      const isExclusive = claimed.some(({ runsExclusively }) => runsExclusively);
+      if (isExclusive && !this.#isAlone) this.#signal.send();
       return claimed.length;
     } catch (error) {
       this.#noteFailedClaim(error);
@@ -252,15 +261,20 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { id, epoch } = work;
     const beganAtMs = this.#now();
     const settle = this.#occupySlot();
-    await this.#held.hold({ id, epoch }, async ({ signal, paused, watch }) => {
+    const opened = this.#countOpening();
+    await this.#held.hold({ id, epoch }, async ({ signal, paused, watch, awaitWhole }) => {
       const end = await kind.run(work, {
         signal,
         paused,
         isDraining: () => !this.#isOpen(),
         isClosing: () => this.#isClosing(),
+        closing: this.#closing.signal,
         reserveStream: () => this.#reserveStream(),
-        isShortOfCpu: () => this.#options.lifetime.isShortOfCpu(),
+        awaitWhole,
+        isShortOfCpu: () => this.#options.lifetime.isShortOfCpu(this.#load),
         settle,
+        opened,
+        progress: () => this.#endAlone(),
         watch,
       }).catch(toName);
       log(kind.isQuietEnd?.(end) ? "debug" : "info", `${kind.noun}.run_ended`, {
@@ -272,8 +286,32 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       });
     });
     settle();
-    if (this.#held.count === 0) this.#isAlone = false;
+    opened();
+    if (this.#held.count === 0) this.#endAlone();
     this.#activeAtMs = this.#now();
+    this.#signal.send();
+  }
+
+  /** @returns a function to call when the piece begins; a second call does nothing. */
+  #countOpening(): () => void {
+    const { kind: { maxOpening = Infinity } } = this.#options;
+    const beganAtMs = this.#now();
+    let isOpening = true;
+    this.#openingCount++;
+    return () => {
+      if (!isOpening) return;
+      isOpening = false;
+      this.#openingCount--;
+      const isQuick = this.#now() - beganAtMs < QUICK_OPENING_MS;
+      this.#maxOpening = isQuick ? this.#maxOpening + maxOpening : maxOpening;
+      if (this.#isLimited) this.#signal.send();
+    };
+  }
+
+  /** What had to run alone runs beside other work from here on. */
+  #endAlone(): void {
+    if (!this.#isAlone) return;
+    this.#isAlone = false;
     this.#signal.send();
   }
 
@@ -312,8 +350,18 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const drained = new AbortController();
     const allEnded = this.#held.allEnded().finally(() => drained.abort());
     const signal = AbortSignal.any([drained.signal, this.#reopened.signal]);
-    while (!signal.aborted && !this.#isOver()) await clock.sleep(this.#drainPauseMs(), signal);
+    while (!signal.aborted && !this.#isOver()) {
+      this.#noteClosing();
+      await clock.sleep(this.#drainPauseMs(), signal);
+    }
     if (this.#reopened.signal.aborted) return;
+    if (this.#held.count > 0 && this.#mayWait()) {
+      await this.#wakeSuccessor();
+      this.#held.stopComputing(this.#releaseReason());
+    }
+    while (!drained.signal.aborted && this.#mayWait()) {
+      await clock.sleep(CPU_LOOK_MS, drained.signal);
+    }
     if (this.#held.count > 0) await this.#releaseAll();
     await allEnded;
   }
@@ -343,11 +391,19 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     return new StopReason("yield", { isFinal: this.#isAlone && this.#isOver() });
   }
 
-  /** Stops claiming when CPU, not slots, keeps it from waiting work, so that another isolate starts. */
+  #isFullForLong(): boolean {
+    return this.#fullAtMs !== null && this.#now() - this.#fullAtMs >= MAKE_WAY_MS;
+  }
+
+  /**
+   * Stops claiming when CPU, or work that runs alone, and not slots keep it from waiting work, so
+   * that another isolate starts.
+   */
   async #makeWay(): Promise<void> {
+    if (this.#isAlone) return this.#retire();
     const { lifetime, settings } = this.#options;
     const hasSlots = this.#runningCount < settings.slots;
-    if (!this.#isLimited || !this.#isBacklogged || !hasSlots || this.#isAlone) return;
+    if (!this.#isLimited || !this.#isBacklogged || !hasSlots) return;
     this.#isBacklogged = false;
     await lifetime.cpu?.retire(this.#load);
     this.#signal.send();
@@ -393,6 +449,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       settings.slots - this.#runningCount,
       MAX_SETTLED - (this.#held.count - this.#runningCount),
       lifetime.roomBeside(this.#load),
+      this.#isLimited ? this.#maxOpening - this.#openingCount : Infinity,
     );
   }
 
@@ -417,11 +474,23 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
 
   #isClosing(): boolean {
     const phase = this.#options.lifetime.phaseAt(this.#now());
-    return phase === "closing" || phase === "over" || this.#unloading.signal.aborted;
+    return phase === "closing" || phase === "over" || this.#unloading.signal.aborted ||
+      this.#options.lifetime.isNeededByStreams(this.#load);
+  }
+
+  /** What is claimed later, if it is, gets a signal of its own. */
+  #noteClosing(): void {
+    if (this.#isClosing()) this.#closing.abort(new StopReason("yield"));
+    else if (this.#closing.signal.aborted) this.#closing = new AbortController();
   }
 
   #isOver(): boolean {
     return this.#options.lifetime.phaseAt(this.#now()) === "over";
+  }
+
+  #mayWait(): boolean {
+    const { signal } = this.#unloading;
+    return !signal.aborted && this.#options.lifetime.mayWait(this.#now(), this.#load);
   }
 
   #hasRoom(): boolean {

@@ -255,10 +255,42 @@ Deno.test("a worker that runs work alone claims nothing beside it and wakes a su
   await settle();
 
   await add("other");
-  while (wakeCount === 0) await settle();
+  assert.equal(wakeCount, 0, "a step may end within the first second");
+  while (wakeCount === 0) await clock.pass(100);
   await clock.pass(1_000);
 
   assert.equal(claims.length, 1);
+  slow.resolve();
+  await stop();
+});
+
+Deno.test("work that had to run alone runs beside other work after a step of it has ended", async () => {
+  const claims: number[] = [];
+  let progress = () => {};
+  const { clock, slow, stop } = testRunner(
+    8,
+    {
+      claim: (_workerId, { limit }) => {
+        claims.push(limit);
+        const isFirst = claims.length === 1;
+        return Promise.resolve(isFirst ? [{ id: "slow", epoch: "1", runsExclusively: true }] : []);
+      },
+      run: async (_work, control) => {
+        progress = control.progress;
+        await slow.promise;
+        return "completed";
+      },
+    },
+    limitedLifetime(() => 0),
+  );
+  await settle();
+  await clock.pass(500);
+  assert.deepEqual(claims, [8]);
+
+  progress();
+  await settle();
+
+  assert.deepEqual(claims, [8, 7]);
   slow.resolve();
   await stop();
 });
@@ -299,12 +331,101 @@ Deno.test("answers stream while the rest of the CPU allows it, and the others ar
   await settle();
 
   await add(...Array.from({ length: 9 }, (_, index) => `${index}`));
-  assert.deepEqual(streams, [true, true, true, true, true, true, true, false, false]);
+  assert.deepEqual(streams, [true, true, true, true, true, false, false, false, false]);
 
   // The stream has cost nothing, so from now on none is reserved for another.
   for (const release of releases) release();
   await add("10", "11");
   assert.deepEqual(streams.slice(9), [true, true]);
+  slow.resolve();
+  await stop();
+});
+
+Deno.test("waits of work end when the rest of the CPU is needed, and later work waits again", async () => {
+  let measuredMs = 0;
+  const closings: AbortSignal[] = [];
+  const { add, clock, slow, stop } = testRunner(20, {
+    run: async (_work, { closing, isClosing, reserveStream }) => {
+      closings.push(closing);
+      assert.equal(isClosing(), false);
+      const release = closings.length === 1 ? reserveStream() : null;
+      await slow.promise;
+      release?.();
+      return "done";
+    },
+  }, limitedLifetime(() => measuredMs));
+  await settle();
+  await add("streams", "waits");
+  measuredMs = 1_449;
+  await clock.pass(1_000);
+  assert.deepEqual(closings.map(({ aborted }) => aborted), [false, false]);
+
+  measuredMs = 1_451;
+  await clock.pass(1_000);
+  assert.deepEqual(closings.map(({ aborted }) => aborted), [true, true]);
+  assert.ok(closings[0]?.reason instanceof StopReason);
+
+  // A request proves that no more than the soft limit is used.
+  await add("later");
+  assert.deepEqual(closings.map(({ aborted }) => aborted), [true, true, false]);
+  slow.resolve();
+  await stop();
+});
+
+Deno.test("a worker whose CPU is short returns what computes, and awaits whole answers until the end", async () => {
+  let measuredMs = 0;
+  const stopped: string[] = [];
+  const { add, clock, slow, running } = testRunner(20, {
+    run: ({ id }, { awaitWhole, signal }) => {
+      const arrive = id === "computes" ? () => {} : awaitWhole();
+      signal.addEventListener("abort", () => stopped.push(id));
+      const aborted = new Promise<void>((resolve) =>
+        signal.addEventListener("abort", () => resolve())
+      );
+      const arrived = id === "arrives" ? slow.promise : new Promise<void>(() => {});
+      return Promise.race([arrived, aborted]).then(arrive).then(() => "done");
+    },
+  }, limitedLifetime(() => measuredMs));
+  await settle();
+  await add("computes", "arrives", "never arrives");
+
+  measuredMs = 1_710;
+  for (let look = 0; look < 3; look++) await clock.pass(1_000);
+  assert.deepEqual(stopped, ["computes"]);
+  slow.resolve();
+  await settle();
+  measuredMs = 1_790;
+  for (let look = 0; look < 3; look++) await clock.pass(1_000);
+
+  assert.deepEqual(stopped, ["computes", "never arrives"]);
+  await running;
+});
+
+Deno.test("a worker claims little while what it claimed opens slowly, and more while that is quick", async () => {
+  const opened: (() => void)[] = [];
+  const { add, clock, requests, slow, stop } = testRunner(100, {
+    maxOpening: 4,
+    run: async (_work, control) => {
+      opened.push(control.opened);
+      await slow.promise;
+      return "done";
+    },
+  });
+  await settle();
+  assert.equal(requests.at(-1)?.limit, 4);
+  await add(..."abcdefghijkl");
+  assert.equal(opened.length, 4, "the others wait");
+
+  await clock.pass(200);
+  opened[0]?.();
+  await settle();
+  assert.equal(opened.length, 9, "one was quick: 8, of which 3 had been claimed");
+
+  await clock.pass(200);
+  for (const open of opened.slice(1, 9)) open();
+  await settle();
+  // Those of the second claim were quick again, and are the last to open.
+  assert.equal(opened.length, 12);
   slow.resolve();
   await stop();
 });

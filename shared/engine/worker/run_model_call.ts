@@ -209,6 +209,7 @@ async function ask(
   const cutCalls: CutCall[] = [];
   const mayReserve = mayStream && watch.isOn && !wasInterrupted(seq, context);
   const release = mayReserve ? control.reserveStream() : null;
+  const arrive = release ?? control.awaitWhole();
   const beganAtMs = ports.clock.nowMs();
   try {
     const { answer, usage } = await trace.modelCall({ seq, ...context }, () =>
@@ -241,7 +242,7 @@ async function ask(
     const output = { ...answer, text: withoutRepetition(before, answer.text) };
     return { ...intent, state: "done", output, usage: toStored(usage) };
   } finally {
-    release?.();
+    arrive();
     await deltas.end();
   }
 }

@@ -80,6 +80,7 @@ async function advance(run: TaskRun): Promise<TaskEnd> {
   const misfit = misfitOfInput(run.context);
   if (misfit !== null) return await failTask(misfit, run);
   const { toolset, fileFacts } = await openTask(run);
+  run.control.opened();
   const { toolSearchBytes = TOOL_SEARCH_BYTES } = run.ports;
   const spawned = new Set<number>();
   let { context } = run;
@@ -103,6 +104,7 @@ async function advance(run: TaskRun): Promise<TaskEnd> {
     try {
       const end = await carryOut(decision, run, spawned);
       if (end !== null) return end;
+      run.control.progress();
     } catch (error) {
       context = { ...context, window_tokens: smallerWindow(error, decision, context) };
     }
@@ -126,8 +128,10 @@ function smallerWindow(error: unknown, decision: Decision, context: TaskContext)
 /** Writes the first step while tools and files are looked up in parallel. */
 async function openTask(run: TaskRun): Promise<Pick<AgentState, "toolset" | "fileFacts">> {
   const firstIntents: StepIntent[] = run.transcript.steps.length === 0 ? [modelIntent(1, run)] : [];
+  // A list of tools that others wait for costs much CPU.
+  const signal = AbortSignal.any([run.control.signal, run.control.closing]);
   const [toolset, fileFacts] = await Promise.all([
-    run.ports.gateway.listAgentTools(callerOf(run.context), run.control.signal),
+    run.ports.gateway.listAgentTools(callerOf(run.context), signal),
     factsOfFiles(run),
     run.transcript.begin(firstIntents),
   ]);

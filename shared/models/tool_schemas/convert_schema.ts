@@ -97,17 +97,21 @@ function convertKeywords(schema: JsonObject, place: ConversionPlace): Converted 
     [keyword, convertValue(keyword, value, schema, place)] as const
   );
   const result = Object.fromEntries(values.map(([keyword, { value }]) => [keyword, value]));
-  const shapes = values.map(([, { shape }]) => shape ?? {});
   return {
     schema: place.dialect.isStrict ? close(result) : result,
-    shape: {
-      properties: shapes.flatMap(({ properties = [] }) => properties),
-      rest: shapes.flatMap(({ rest = [] }) => rest),
-      prefix: shapes.flatMap(({ prefix = [] }) => prefix),
-      items: shapes.flatMap(({ items = [] }) => items),
-      parts: shapes.flatMap(({ parts = [] }) => parts),
-      choices: shapes.flatMap(({ choices = [] }) => choices),
-    },
+    shape: joinShapes(values.flatMap(([, { shape }]) => shape ?? [])),
+  };
+}
+
+function joinShapes(shapes: readonly Partial<ArgumentShape>[]): ArgumentShape {
+  if (shapes.length === 0) return SAME_SHAPE;
+  return {
+    properties: shapes.flatMap(({ properties = [] }) => properties),
+    rest: shapes.flatMap(({ rest = [] }) => rest),
+    prefix: shapes.flatMap(({ prefix = [] }) => prefix),
+    items: shapes.flatMap(({ items = [] }) => items),
+    parts: shapes.flatMap(({ parts = [] }) => parts),
+    choices: shapes.flatMap(({ choices = [] }) => choices),
   };
 }
 

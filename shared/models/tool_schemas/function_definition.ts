@@ -11,7 +11,7 @@ import { geminiDialect } from "./gemini_dialect.ts";
 import { MAX_SCHEMA_CHARACTERS } from "./max_schema_characters.ts";
 import { openAiDialect, openAiStrictDialect, PROPERTY_NAME } from "./openai_dialect.ts";
 import { toPlainSchema } from "./plain_schema.ts";
-import { renameProperties } from "./property_names.ts";
+import { propertyNamesIn, renameProperties } from "./property_names.ts";
 import { unusableSchema } from "./schema_error.ts";
 import type { SchemaLoss } from "./schema_loss.ts";
 
@@ -82,13 +82,16 @@ export function toFunctionDefinitions(
 /** A schema that every dialect starts from. */
 interface Root {
   readonly schema: JsonObject;
+  /** The names of all properties in it. */
+  readonly names: readonly string[];
   readonly losses: readonly SchemaLoss[];
 }
 
 function toRoot(inputSchema: JsonObject): Root {
   const losses: SchemaLoss[] = [];
   const plain = toPlainSchema(inputSchema, (loss) => losses.push(loss));
-  return { schema: foldRoot(plain, (loss) => losses.push(loss)), losses };
+  const schema = foldRoot(plain, (loss) => losses.push(loss));
+  return { schema, names: propertyNamesIn(schema), losses };
 }
 
 function define(
@@ -97,7 +100,7 @@ function define(
   target: FunctionTarget,
   isBasic: boolean,
 ): FunctionDefinition {
-  const converted = convertFor(target, root.schema, isBasic);
+  const converted = convertFor(target, root, isBasic);
   assertSize(converted.schema);
   const { schema: parameters, shape } = converted;
   return {
@@ -116,7 +119,7 @@ interface ConvertedFor extends Converted {
   readonly losses: readonly SchemaLoss[];
 }
 
-function convertFor(target: FunctionTarget, root: JsonObject, isBasic: boolean): ConvertedFor {
+function convertFor(target: FunctionTarget, root: Root, isBasic: boolean): ConvertedFor {
   switch (target) {
     case "openai":
       return isBasic ? convertInto(openAiDialect, root) : convertForOpenAi(root);
@@ -128,7 +131,7 @@ function convertFor(target: FunctionTarget, root: JsonObject, isBasic: boolean):
 }
 
 /** Strict if the schema allows it, otherwise unchanged, with the first reason. */
-function convertForOpenAi(root: JsonObject): ConvertedFor {
+function convertForOpenAi(root: Root): ConvertedFor {
   const strict = convertInto(openAiStrictDialect, root);
   const beyond = exceededStrictLimit(strict.schema);
   const obstacle: Omit<SchemaLoss, "action"> | undefined = strict.blocked[0] ??
@@ -138,13 +141,13 @@ function convertForOpenAi(root: JsonObject): ConvertedFor {
   return { ...loose, losses: [...loose.losses, { ...obstacle, action: "not_strict" }] };
 }
 
-function convertInto(dialect: Dialect, root: JsonObject) {
+function convertInto(dialect: Dialect, root: Root) {
   const losses: SchemaLoss[] = [];
   const blocked: Omit<SchemaLoss, "action">[] = [];
-  const { schema, shape } = convertSchema(root, {
+  const { schema, shape } = convertSchema(root.schema, {
     dialect,
     path: "$",
-    renamed: renameProperties(root, dialect.propertyName),
+    renamed: renameProperties(root.names, dialect.propertyName),
     report: (loss) => losses.push(loss),
     block: (keyword, path) => blocked.push({ keyword, path }),
   });

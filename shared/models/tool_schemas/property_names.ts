@@ -11,12 +11,21 @@ import { withoutTrailing } from "../../platform/values/without_trailing.ts";
 /** Leaves room for `_` and eight hex digits within the 64 characters that every provider allows. */
 const MAX_HEAD_LENGTH = 55;
 
+/** The names of all properties in a schema, each once and sorted. */
+export function propertyNamesIn(schema: JsonObject): readonly string[] {
+  return [...new Set(propertyNames(schema))].sort();
+}
+
 /**
  * A legal name for each property whose own name a provider rejects. The name is the same in every
  * part of the tool's schema; no two properties share one.
+ *
+ * @param names As from {@linkcode propertyNamesIn}.
  */
-export function renameProperties(schema: JsonObject, legal: RegExp): ReadonlyMap<string, string> {
-  const names = [...new Set(propertyNames(schema))].sort();
+export function renameProperties(
+  names: readonly string[],
+  legal: RegExp,
+): ReadonlyMap<string, string> {
   const taken = new Set(names.filter((name) => legal.test(name)));
   const renamed = new Map<string, string>();
   for (const name of names) {

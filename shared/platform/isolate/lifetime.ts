@@ -29,15 +29,19 @@ const CPU_REOPENED_SHARE = 0.1;
 /** Share of the hard limit. */
 const CPU_CLOSING_SHARE = 0.75;
 const CPU_OVER_SHARE = 0.85;
+/** Until just before the platform's warning. */
+const CPU_WAIT_SHARE = 0.89;
 /** Share of the soft limit. */
 const CPU_YOUNG_SHARE = 0.4;
 /** CPU of one turn of a task: to record an answer and to ask again, or to return the task. */
 const CPU_OF_HELD_MS = 10;
 /**
- * A streamed answer of a thousand chunks, with the messages to its watchers: reserved for each until
- * an answer has ended and its cost is known.
+ * A streamed answer of two thousand chunks, with the messages to its watchers: reserved for each
+ * until an answer has ended and its cost is known.
  */
-const CPU_OF_STREAM_MS = 200;
+const CPU_OF_STREAM_MS = 250;
+/** An answer of three thousand chunks that is read twice a second. */
+const CPU_OF_LONG_STREAM_MS = 350;
 
 /** The tasks that a worker holds. */
 export interface HeldLoad {
@@ -66,8 +70,18 @@ export interface Lifetime {
   roomBeside(held: HeldLoad): number;
   /** Whether the remaining CPU allows one more streamed answer; otherwise it arrives whole. */
   mayStream(held: HeldLoad): boolean;
-  /** Whether the CPU up to the soft limit is used: from then on, streams must cost less. */
-  isShortOfCpu(): boolean;
+  /**
+   * Whether answers that arrive whole may still be awaited when the phase is `over`: that costs no
+   * CPU until they arrive.
+   */
+  mayWait(nowMs: number, held: HeldLoad): boolean;
+  /** Whether the rest of the CPU is needed to end the answers that stream. */
+  isNeededByStreams(held: HeldLoad): boolean;
+  /**
+   * Whether streams must cost less: the CPU up to the soft limit is used, or long answers of all
+   * that stream would need more than is left.
+   */
+  isShortOfCpu(held: HeldLoad): boolean;
   /** Notes what a streamed answer has cost, in milliseconds of CPU. */
   noteStream(cpuMs: number): void;
   /** Whether enough of the lifetime is left for a call that another isolate could not finish. */
@@ -113,8 +127,9 @@ export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits):
   const cpu = cpuLimits === undefined ? null : divideCpu(cpuLimits);
   let longestStreamMs: number | null = null;
   let endMs = Infinity;
+  const streamsMs = (count: number) => count * (longestStreamMs ?? CPU_OF_STREAM_MS);
   const reservedMs = ({ count, streamCount }: HeldLoad) => {
-    return count * CPU_OF_HELD_MS + streamCount * (longestStreamMs ?? CPU_OF_STREAM_MS);
+    return count * CPU_OF_HELD_MS + streamsMs(streamCount);
   };
   return {
     phaseAt(nowMs) {
@@ -137,7 +152,19 @@ export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits):
       if (cpu === null) return true;
       return cpu.closingMs - cpu.usedMs() >= reservedMs({ count, streamCount: streamCount + 1 });
     },
-    isShortOfCpu: () => cpu !== null && cpu.usedMs() >= cpu.softMs,
+    mayWait(nowMs, { count }) {
+      if (cpu === null || nowMs >= at(OVER_SHARE)) return false;
+      return cpu.usedMs() + count * CPU_OF_HELD_MS < cpu.waitMs;
+    },
+    isNeededByStreams({ streamCount }) {
+      if (cpu === null || streamCount === 0) return false;
+      return cpu.overMs - cpu.usedMs() < streamsMs(streamCount);
+    },
+    isShortOfCpu({ streamCount }) {
+      if (cpu === null) return false;
+      const neededMs = streamCount * CPU_OF_LONG_STREAM_MS;
+      return cpu.usedMs() >= Math.min(cpu.softMs, cpu.closingMs - neededMs);
+    },
     isYoung: (nowMs) => nowMs < at(YOUNG_SHARE) && (cpu?.usedMs() ?? 0) < (cpu?.youngMs ?? 1),
     endAt(atMs) {
       endMs = atMs;
@@ -173,6 +200,7 @@ function divideCpu({ softMs, hardMs, meter }: CpuLimits) {
     openMs: Math.min(softMs, closingMs),
     closingMs,
     overMs: CPU_OVER_SHARE * hardMs,
+    waitMs: CPU_WAIT_SHARE * hardMs,
   };
 }
 

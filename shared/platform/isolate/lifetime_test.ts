@@ -80,6 +80,21 @@ Deno.test("streams that cost little leave room for more of them", () => {
   assert.equal(lifetime.mayStream(held), true);
 });
 
+Deno.test("the last of the CPU is kept for the answers that stream", () => {
+  const { lifetime, measure } = limitedLifetime();
+  const held = { count: 8, streamCount: 3 };
+
+  measure(900);
+  assert.equal(lifetime.isNeededByStreams(held), false);
+  measure(200);
+
+  assert.equal(lifetime.isNeededByStreams(held), true);
+  assert.equal(lifetime.roomBeside(held), 0, "what is not begun is not claimed either");
+  assert.equal(lifetime.isNeededByStreams({ count: 8, streamCount: 0 }), false);
+  lifetime.noteStream(100);
+  assert.equal(lifetime.isNeededByStreams(held), false, "its streams cost less");
+});
+
 Deno.test("a worker has room for what it can end after its isolate is retired", () => {
   const { lifetime, measure } = limitedLifetime();
   const room = lifetime.roomBeside({ count: 0, streamCount: 0 });
@@ -94,14 +109,37 @@ Deno.test("a worker has room for what it can end after its isolate is retired", 
 
 Deno.test("an isolate is short of CPU from its soft limit on, also after a request", () => {
   const { lifetime, measure } = limitedLifetime();
+  const held = { count: 1, streamCount: 1 };
 
   measure(999);
-  assert.equal(lifetime.isShortOfCpu(), false);
+  assert.equal(lifetime.isShortOfCpu(held), false);
   measure(1);
   lifetime.noteRequest(0);
 
-  assert.equal(lifetime.isShortOfCpu(), true);
-  assert.equal(createLifetime(100).isShortOfCpu(), false);
+  assert.equal(lifetime.isShortOfCpu(held), true);
+  assert.equal(createLifetime(100).isShortOfCpu(held), false);
+});
+
+Deno.test("an isolate is short of CPU earlier the more answers stream", () => {
+  const { lifetime, measure } = limitedLifetime();
+
+  measure(300);
+  assert.equal(lifetime.isShortOfCpu({ count: 3, streamCount: 3 }), false);
+  assert.equal(lifetime.isShortOfCpu({ count: 4, streamCount: 4 }), true);
+});
+
+Deno.test("whole answers are awaited beyond the end of other work, until the platform's warning", () => {
+  const { lifetime, measure } = limitedLifetime();
+  const held = { count: 3, streamCount: 0 };
+
+  measure(1_740);
+  assert.equal(lifetime.phaseAt(0), "over");
+  assert.equal(lifetime.mayWait(0, held), true);
+  assert.equal(lifetime.mayWait(50_000_000, held), false, "the wall clock ends them");
+  measure(20);
+
+  assert.equal(lifetime.mayWait(0, held), false);
+  assert.equal(createLifetime(100).mayWait(0, held), false);
 });
 
 Deno.test("polling stays fast for more than twice the debounce of wake-ups, then slows down", () => {

@@ -31,6 +31,9 @@ const MAX_DROPPED = 100;
 const MAX_NAME_CHARACTERS = 128;
 const MAX_REASON_CHARACTERS = 500;
 
+/** A definition of this size takes well under a turn. */
+const MAX_SMALL_CHARACTERS = 16_384;
+
 /** Prepared tools are stored in batches: a worker that dies loses one at most. */
 const BATCH_SIZE = 50;
 
@@ -107,7 +110,10 @@ export async function readTools(
   for (const listed of listing.tools) {
     // Preparing one tool takes up to some 10 ms, and there may be a thousand.
     await takeTurn();
-    const safe = await redactor.jsonInTurns(JSON.parse(JSON.stringify(listed)));
+    const text = JSON.stringify(listed);
+    const safe = text.length <= MAX_SMALL_CHARACTERS
+      ? redactor.json(JSON.parse(text))
+      : await redactor.jsonInTurns(JSON.parse(text));
     const definition = toolDefinitionSchema.parse(toStorableJson(safe));
     const { name } = definition;
     const hash = definitionHash(definition);
