@@ -212,6 +212,7 @@ export type PlatformSchema = {
         is_active: boolean;
         audience: "everyone" | "named";
         revision: number | null;
+        runner: string | null;
         created_at: string;
         updated_at: string;
       };
@@ -974,7 +975,10 @@ export type PlatformSchema = {
           | "review.answered"
           | "review.reopened"
           | "skill.loaded"
-          | "data.saved";
+          | "data.saved"
+          | "step.completed"
+          | "step.failed"
+          | "signal.received";
         payload: Json;
         at: string;
       };
@@ -988,11 +992,33 @@ export type PlatformSchema = {
         referencedColumns: ["id"];
       }];
     };
+    task_signals: {
+      Row: {
+        id: number;
+        task_id: string;
+        name: string;
+        data: Json;
+        key: string | null;
+        sent_by: string | null;
+        sent_as: "user" | "client" | "service" | "url";
+        sent_at: string;
+        step_seq: number | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [{
+        foreignKeyName: "task_signals_task_id_fkey";
+        columns: ["task_id"];
+        isOneToOne: false;
+        referencedRelation: "tasks";
+        referencedColumns: ["id"];
+      }];
+    };
     task_steps: {
       Row: {
         task_id: string;
         seq: number;
-        kind: "model" | "tool" | "system" | "user" | "guardrail";
+        kind: "model" | "tool" | "system" | "user" | "guardrail" | "step";
         state: "started" | "done" | "failed";
         name: string | null;
         call_id: string | null;
@@ -1024,6 +1050,7 @@ export type PlatformSchema = {
         agent_slug: string | null;
         agent_revision: number | null;
         agent_changes: Json | null;
+        runner: string;
         status:
           | "pending"
           | "running"
@@ -2168,6 +2195,7 @@ export type PlatformSchema = {
         agent_slug: string | null;
         agent_revision: number | null;
         agent_changes: Json | null;
+        runner: string | null;
         status: string | null;
         input: Json | null;
         output: Json | null;
@@ -2431,6 +2459,15 @@ export type PlatformSchema = {
         p_secret: string;
       };
       Returns: undefined;
+    };
+    signal_task: {
+      Args: {
+        p_task_id: string;
+        p_name: string;
+        p_data?: Json;
+        p_key?: string;
+      };
+      Returns: number;
     };
     storage_use: {
       Args: Record<PropertyKey, never>;

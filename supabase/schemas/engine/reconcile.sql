@@ -239,6 +239,7 @@ begin
   end;
   perform private.run_maintenance('end_late_statements');
   perform private.run_maintenance('check_alerts');
+  perform private.run_maintenance('wake_due_runners');
   perform private.wake_for_due_work();
 end;
 $$;
