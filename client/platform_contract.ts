@@ -3131,7 +3131,7 @@ export interface PlatformTools {
         steps:
           ({
             step: number;
-            kind: "model" | "tool" | "system" | "user" | "guardrail";
+            kind: "model" | "tool" | "system" | "user" | "guardrail" | "step";
             state: "started" | "done" | "failed";
             name: string | null;
             input: Json;

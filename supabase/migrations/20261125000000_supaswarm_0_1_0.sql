@@ -10857,8 +10857,15 @@ returns void
 language sql
 set search_path = ''
 as $$
-  delete from public.task_steps
-  where task_id = (p_task).id and (p_task).runner <> '' and state = 'failed' and name = (p_task).error #>> '{details,step}';
+  with reopened as (
+    delete from public.task_steps
+    where task_id = (p_task).id and (p_task).runner <> '' and state = 'failed' and name = (p_task).error #>> '{details,step}'
+    returning seq
+  )
+  -- Another subtask takes the place of one that failed.
+  update public.tasks as child set parent_step_seq = null
+  from reopened
+  where child.parent_id = (p_task).id and child.parent_step_seq = reopened.seq;
 $$;
 comment on function private.reopen_workflow_step(public.tasks) is
   'Deletes the failed step that ended a workflow, so that a retry runs it again.';
@@ -19497,7 +19504,7 @@ stable
 set search_path = ''
 as $$
 begin
-  if p_agent.provider_id is not null or not p_agent.is_active then
+  if p_agent.provider_id is not null or p_agent.runner is not null or not p_agent.is_active then
     return null;
   end if;
   return row('provider_id', 'is missing, so every task of the agent fails with PROVIDER_NOT_FOUND',
@@ -19505,7 +19512,7 @@ begin
 end;
 $$;
 comment on function private.missing_provider(public.agents) is
-  'The problem of an active agent without a provider. Such a row is stored with a warning, because the provider may follow.';
+  'The problem of an active agent without a provider that is no workflow. Such a row is stored with a warning, because the provider may follow.';
 
 create function private.agent_problem(p_agent public.agents)
 returns private.row_problem
@@ -29029,7 +29036,10 @@ language sql
 stable
 set search_path = ''
 as $$
-  select 'agent', agent.slug, private.agent_definition(agent) from public.agents as agent
+  select 'agent', agent.slug, private.agent_definition(agent)
+  from public.agents as agent
+  -- Workflows are defined in code.
+  where agent.runner is null
   union all
   select 'tool', tool.slug, private.without_nulls(jsonb_build_object(
     'display_name', tool.name,

@@ -236,8 +236,15 @@ returns void
 language sql
 set search_path = ''
 as $$
-  delete from public.task_steps
-  where task_id = (p_task).id and (p_task).runner <> '' and state = 'failed' and name = (p_task).error #>> '{details,step}';
+  with reopened as (
+    delete from public.task_steps
+    where task_id = (p_task).id and (p_task).runner <> '' and state = 'failed' and name = (p_task).error #>> '{details,step}'
+    returning seq
+  )
+  -- Another subtask takes the place of one that failed.
+  update public.tasks as child set parent_step_seq = null
+  from reopened
+  where child.parent_id = (p_task).id and child.parent_step_seq = reopened.seq;
 $$;
 comment on function private.reopen_workflow_step(public.tasks) is
   'Deletes the failed step that ended a workflow, so that a retry runs it again.';

@@ -1,3 +1,4 @@
+import { waitFor } from "../../../scripts/wait_for.ts";
 import { createSql } from "../../../shared/platform/db/sql_client.ts";
 import { isolateClock } from "../../../shared/platform/isolate/clock.ts";
 import { createLifetime } from "../../../shared/platform/isolate/lifetime.ts";
@@ -99,6 +100,20 @@ export function dyingAtWrite(
     },
     finish: (lease, output) => write(() => store.finish(lease, output)),
   });
+}
+
+/** Ends the lease of a running task, also when the heartbeat of its worker renews it meanwhile. */
+export async function loseLease(swarm: Swarm, taskId: string): Promise<void> {
+  const epoch = async () => {
+    const [row] = await swarm.sql`
+      select epoch::text, status from public.tasks where id = ${taskId}::uuid`;
+    return row?.status === "running" ? row.epoch : null;
+  };
+  const held = await epoch();
+  await waitFor(async () => {
+    await swarm.endLease(taskId);
+    return await epoch() !== held;
+  }, { what: "the lease to end" });
 }
 
 /** A user with an account. */
