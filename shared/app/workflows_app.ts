@@ -1,5 +1,5 @@
 import { jsonSchemaOf } from "../engine/workflows/checked_value.ts";
-import { signTarget, targetOf } from "../engine/workflows/signal_url.ts";
+import { targetOf } from "../engine/workflows/signal_url.ts";
 import type { AnyWorkflow } from "../engine/workflows/workflow.ts";
 import { createWorkflowStore } from "../engine/workflows/workflow_store.ts";
 import { createWorkflowWorker } from "../engine/workflows/workflow_worker.ts";
@@ -19,6 +19,7 @@ import { createReleaseCheck } from "./release_check.ts";
 import { createServedApp } from "./serve_app.ts";
 import { tryInBackground } from "./try_in_background.ts";
 import { createWakeGuard } from "./wake_guard.ts";
+import { createWorkflowHost, SIGNALS } from "./workflow_host.ts";
 
 export {
   runWorkflow,
@@ -35,6 +36,8 @@ export {
   type StandardSchema,
   type StepAttempt,
   type StepOptions,
+  type ToolOptions,
+  type ToolResult,
   type Workflow,
   type WorkflowOptions,
 } from "../engine/workflows/workflow.ts";
@@ -44,8 +47,6 @@ export interface ServeOptions {
   /** The name of the edge function, where the database wakes it. @default "workflows" */
   readonly name?: string;
 }
-
-const SIGNALS = "/signals/";
 
 /**
  * Serves workflows from an edge function: `Deno.serve(serveWorkflows([publish]))`. A `POST` of the
@@ -79,13 +80,7 @@ export function createWorkflowsApp(
   const tasks = createSqlTaskStore(sql, timing);
   const names = workflows.map(({ name }) => name);
   const store = createWorkflowStore(sql, { runner, names, ...timing });
-  const host = {
-    async signalUrl(taskId: string, name: string) {
-      const target = { taskId, name, key: `url ${crypto.randomUUID()}` };
-      const token = await signTarget(target, await store.signalKey());
-      return `${config.publicUrl}/functions/v1/${runner}${SIGNALS}${token}`;
-    },
-  };
+  const host = createWorkflowHost(runner, config, store);
   const ports = { store, tasks, workflows, host, clock: isolateClock, log };
   const supervisor = createIsolateSupervisor({
     config,

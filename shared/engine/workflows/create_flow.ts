@@ -1,14 +1,24 @@
 import { SwarmError } from "../../platform/errors/swarm_error.ts";
 import { storedValue } from "./checked_value.ts";
 import { runStep } from "./run_step.ts";
+import type { JsonObject } from "../../platform/values/json.ts";
 import { secondsOf } from "./seconds_of.ts";
-import type { Duration, Flow, ReviewAnswer } from "./workflow.ts";
+import type { Duration, Flow, ReviewAnswer, ToolResult } from "./workflow.ts";
 import type { WorkflowRun } from "./workflow_run.ts";
 
 /** What a flow needs from its host. */
 export interface FlowHost {
   /** A URL that accepts one signal. */
   readonly signalUrl: (taskId: string, signal: string) => Promise<string>;
+  /** @throws the code of the gateway's refusal, TOOL_OUTCOME_UNKNOWN if no answer arrived */
+  readonly callTool: (taskId: string, call: ToolCall, signal: AbortSignal) => Promise<ToolResult>;
+}
+
+/** A tool call of a workflow. */
+export interface ToolCall {
+  readonly server: string;
+  readonly tool: string;
+  readonly parameters: JsonObject;
 }
 
 /** The flow that a run's code gets; `prefix` begins the names of its steps. */
@@ -57,6 +67,14 @@ export function createFlow(run: WorkflowRun, host: FlowHost, prefix = ""): Flow 
 
     workflow: (workflow, input, { name = workflow.name } = {}) =>
       waitForChild(name, workflow.name, input),
+
+    tool: (server, tool, parameters, { name = `${server}.${tool}`, ...options } = {}) =>
+      runStep(
+        run,
+        named(name),
+        ({ signal }) => host.callTool(taskId, { server, tool, parameters }, signal),
+        { idempotent: false, ...options },
+      ),
 
     async review(question, facts, { name = question.slice(0, 200), options } = {}) {
       const key = named(name);

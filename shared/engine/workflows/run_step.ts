@@ -74,7 +74,7 @@ async function attempts<T>(run: WorkflowRun, step: Attempted<T>): Promise<T | ty
       return value as T;
     } catch (error) {
       if (run.isOver) return STOPPED;
-      if (!idempotent && error instanceof SwarmError && error.code === "STEP_TIMED_OUT") {
+      if (!idempotent && isUnknown(error)) {
         await assertMayRunAgain(run, step, begun);
         continue;
       }
@@ -85,6 +85,12 @@ async function attempts<T>(run: WorkflowRun, step: Attempted<T>): Promise<T | ty
       await pause(run, step, failures, begun, secondsOf(backoff), describeError(error));
     }
   }
+}
+
+/** Whether it is not known whether the step took effect. */
+function isUnknown(error: unknown): boolean {
+  return error instanceof SwarmError &&
+    (error.code === "STEP_TIMED_OUT" || error.code === "TOOL_OUTCOME_UNKNOWN");
 }
 
 /** A wrong result stays wrong. */

@@ -10,8 +10,8 @@ import type { Workflow } from "./workflow.ts";
 export interface WorkflowScript {
   /**
    * Results by the names of the steps: a value, or a function that returns one or throws. Steps of
-   * code that are not named run their code. Subtasks (by the name of the agent) and reviews (by their
-   * question) must be named; a review's value is `{approved, response, comments}`, and what it lacks
+   * code that are not named run their code. Subtasks (by the name of the agent), tools (`server.tool`) and
+   * reviews (by their question) must be named; a review's value is `{approved, response, comments}`, and what it lacks
    * is empty.
    *
    * @default none
@@ -58,7 +58,14 @@ export async function runWorkflow<Input, Output>(
     steps: [],
   }, {
     journal,
-    host: { signalUrl: (_, signal) => Promise.resolve(`https://example.com/signals/${signal}`) },
+    host: {
+      signalUrl: (_, signal) => Promise.resolve(`https://example.com/signals/${signal}`),
+      callTool: (_, { server, tool }) => {
+        throw new SwarmError("STEP_INVALID", `Cannot call ${server}.${tool}: it is not scripted`, {
+          hint: "Give its result in `steps`.",
+        });
+      },
+    },
     control: {
       clock: {
         // Of a timeout, which code in a test does not reach.

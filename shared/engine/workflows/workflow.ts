@@ -55,11 +55,17 @@ export interface ReviewAnswer {
   readonly comments: string | null;
 }
 
+/** What a tool answered. */
+export type ToolResult = JsonObject;
+
 /** Options of a wait. */
 export interface WaitOptions {
   /** The step's name. @default what it waits for */
   readonly name?: string;
 }
+
+/** Options of a tool call. */
+export type ToolOptions = WaitOptions & Omit<StepOptions<ToolResult>, "schema">;
 
 /**
  * What a workflow's code does that is recorded. Each step has a name that is unique in the job, and a
@@ -106,6 +112,19 @@ export interface Flow {
     input: Input,
     options?: WaitOptions,
   ): Promise<Output>;
+
+  /**
+   * Calls a tool through the gateway, with the rights and limits of the job's owner, and returns
+   * `{content, structuredContent}`. It is not idempotent unless the options say so.
+   *
+   * @throws StepError with the gateway's code if it refuses the call or the tool fails
+   */
+  tool(
+    server: string,
+    tool: string,
+    parameters: JsonObject,
+    options?: ToolOptions,
+  ): Promise<ToolResult>;
 
   /** Asks a person. Several questions may be open. @param options options: answers to choose from */
   review(

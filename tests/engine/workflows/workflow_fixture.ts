@@ -54,7 +54,10 @@ export async function startRunner(
       store: wrap(store),
       tasks: createSqlTaskStore(sql, timing),
       workflows,
-      host: { signalUrl: (_, name) => Promise.resolve(`https://example.com/${name}`) },
+      host: {
+        signalUrl: (_, name) => Promise.resolve(`https://example.com/${name}`),
+        callTool: () => Promise.reject(new TypeError("no tool was expected")),
+      },
       clock: isolateClock,
       log,
     },

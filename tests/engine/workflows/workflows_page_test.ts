@@ -21,7 +21,10 @@ async function codeOfPage(): Promise<string> {
       "function fetchFacts",
       `const paid = defineWorkflow("paid", async (flow) => {
         await flow.signalUrl("paid");
-        return await flow.signal("paid");
+        const cents = await flow.signal("paid");
+        const { content } = await flow.tool("catalog", "list_providers", {});
+        const none = await flow.tool("nowhere", "read", {}).catch(({ code }) => code);
+        return { cents, listed: JSON.stringify(content).includes("page"), none };
       });\nfunction fetchFacts`,
     );
 }
@@ -105,7 +108,16 @@ Deno.test("the workflow of the page runs in a function, for a user of the public
     assert.equal((await wrong.json()).error.code, "SIGNAL_URL_INVALID");
     const sent = await send(address);
     assert.equal(sent.status, 202, await sent.text());
-    assert.deepEqual(await paid.result(), { cents: 100 });
+    assert.deepEqual(await paid.result(), {
+      cents: { cents: 100 },
+      listed: true,
+      none: "TOOL_NOT_FOUND",
+    });
+    const [call] = await sql`
+      select call.user_id = task.created_by as is_owners
+      from public.mcp_executions as call, public.tasks as task
+      where task.id = ${paid.id}::uuid and call.tool_name = 'list_providers'`;
+    assert.equal(call?.is_owners, true);
     assert.equal((await send(address)).status, 404);
   } finally {
     await models.shutdown();
