@@ -3,7 +3,7 @@ import { storedValue } from "./checked_value.ts";
 import { runStep } from "./run_step.ts";
 import type { JsonObject } from "../../platform/values/json.ts";
 import { secondsOf } from "./seconds_of.ts";
-import type { Duration, Flow, ReviewAnswer, ToolResult } from "./workflow.ts";
+import type { Duration, Flow, FlowToolResult, ReviewAnswer } from "./workflow.ts";
 import type { WorkflowRun } from "./workflow_run.ts";
 
 /** What a flow needs from its host. */
@@ -11,11 +11,15 @@ export interface FlowHost {
   /** A URL that accepts one signal. */
   readonly signalUrl: (taskId: string, signal: string) => Promise<string>;
   /** @throws the code of the gateway's refusal, TOOL_OUTCOME_UNKNOWN if no answer arrived */
-  readonly callTool: (taskId: string, call: ToolCall, signal: AbortSignal) => Promise<ToolResult>;
+  readonly callTool: (
+    taskId: string,
+    call: FlowToolCall,
+    signal: AbortSignal,
+  ) => Promise<FlowToolResult>;
 }
 
 /** A tool call of a workflow. */
-export interface ToolCall {
+export interface FlowToolCall {
   readonly server: string;
   readonly tool: string;
   readonly parameters: JsonObject;

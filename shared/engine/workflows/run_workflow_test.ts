@@ -140,9 +140,11 @@ Deno.test("inputs, results of steps and outputs are checked with zod and with JS
     code: "TASK_INPUT_INVALID",
     message: /Cannot start the workflow "checked": count: /,
   });
-  await assert.rejects(runWorkflow(checked, { count: 6 }), {
-    code: "WORKFLOW_FAILED",
-    message: /its step "double" failed: Cannot record the step "double"/,
+  const invalid = runWorkflow(checked, { count: 6 });
+  await assert.rejects(invalid, (error: { message: string; details?: { cause?: string } }) => {
+    assert.match(error.message, /its step "double" failed: Cannot record the step "double"/);
+    assert.equal(error.details?.cause, "STEP_RESULT_INVALID");
+    return true;
   });
   await assert.rejects(runWorkflow(checked, { count: 0 }), { code: "OUTPUT_SCHEMA_MISMATCH" });
 });

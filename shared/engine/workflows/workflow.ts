@@ -56,7 +56,7 @@ export interface ReviewAnswer {
 }
 
 /** What a tool answered. */
-export type ToolResult = JsonObject;
+export type FlowToolResult = JsonObject;
 
 /** Options of a wait. */
 export interface WaitOptions {
@@ -65,7 +65,7 @@ export interface WaitOptions {
 }
 
 /** Options of a tool call. */
-export type ToolOptions = WaitOptions & Omit<StepOptions<ToolResult>, "schema">;
+export type ToolOptions = WaitOptions & Omit<StepOptions<FlowToolResult>, "schema">;
 
 /**
  * What a workflow's code does that is recorded. Each step has a name that is unique in the job, and a
@@ -124,7 +124,7 @@ export interface Flow {
     tool: string,
     parameters: JsonObject,
     options?: ToolOptions,
-  ): Promise<ToolResult>;
+  ): Promise<FlowToolResult>;
 
   /** Asks a person. Several questions may be open. @param options options: answers to choose from */
   review(
