@@ -39,6 +39,14 @@ export interface UpdateOptions extends ReadOptions {
   readonly text?: boolean;
 }
 
+/** Options of a signal. */
+export interface SignalOptions extends RequestOptions {
+  /** A second signal with this key changes nothing. @default each is new */
+  readonly key?: string;
+  /** The subtask that is the workflow. @default the job itself */
+  readonly taskId?: string;
+}
+
 /** Changes of a fork; docs/reference/http.md describes them. */
 export interface ForkOptions extends RequestOptions {
   /** The first step that is done again. */
@@ -223,6 +231,26 @@ export class Job<Output = Json> implements AsyncIterable<JobEvent> {
     options: RequestOptions = {},
   ): Promise<JobStatus> {
     return await answerReview(this.#context.supabase, { task, answer, ...options });
+  }
+
+  /**
+   * Sends a signal to the workflow, which takes it with `flow.signal(name)`, now or later: once, in the
+   * order of arrival.
+   *
+   * @returns The signal's id.
+   * @throws SwarmClientError such as `SIGNAL_NOT_ACCEPTED`
+   */
+  async signal(
+    name: string,
+    data: Json = null,
+    { key, taskId = this.id, ...options }: SignalOptions = {},
+  ): Promise<number> {
+    return await this.#rpc<number>("signal_task", {
+      p_task_id: taskId,
+      p_name: name,
+      p_data: data,
+      p_key: key ?? null,
+    }, options);
   }
 
   /** Adds a message of the user to the ended job, which goes on. @throws SwarmClientError */

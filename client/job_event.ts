@@ -110,7 +110,11 @@ export interface JobEventData {
   "task.resumed":
     | (Start & { readonly reason?: undefined })
     | { readonly reason: "continued"; readonly step_seq: number; readonly input: Json };
-  "task.parked": { readonly status: "pending_subtask" | "needs_human_review" };
+  /** `pending`: a workflow waits for a signal or a time, no longer than `until`. */
+  "task.parked": {
+    readonly status: "pending" | "pending_subtask" | "needs_human_review";
+    readonly until?: string;
+  };
   "task.retried": {
     readonly error?: TaskError;
     readonly retry_at: string;
@@ -191,6 +195,15 @@ export interface JobEventData {
     readonly key: string;
     readonly storage_path?: string;
   };
+  /** A step of a workflow ended, or what it waited for has come. */
+  "step.completed": {
+    readonly step_seq: number;
+    readonly name: string;
+    /** The signal that it took. */
+    readonly signal_id?: number;
+  };
+  "step.failed": { readonly step_seq: number; readonly name: string };
+  "signal.received": { readonly signal_id: number; readonly name: string };
 }
 
 /** The type of an event. A later version of the platform may have more. */

@@ -27,6 +27,7 @@ export {
   Job,
   type JobUpdate,
   type ReadOptions,
+  type SignalOptions,
   type UpdateOptions,
 } from "./job.ts";
 export type {

@@ -12,7 +12,7 @@ const VENDOR = /(?:^|\/)vendor\/(\w+\.js)$/;
 
 /**
  * Builds the edge functions as modules with markers in place of names: one entry for each function,
- * `<name>.js`, and the modules that they share.
+ * `<name>.js`, `workflows.js` for the project's own ones, and the modules that they share.
  *
  * @param names Of the platform's objects in `public`.
  * @returns The contents of each file by its name.
@@ -22,10 +22,14 @@ export async function buildFunctions(names: ReadonlySet<string>): Promise<Map<st
   const functions = await functionNames();
   const vendored = new Set<string>();
   const { outputFiles } = await build({
-    entryPoints: functions.map((name) => ({
-      in: join(PROJECT_ROOT, "supabase/functions", name, "index.ts"),
-      out: name,
-    })),
+    entryPoints: [
+      ...functions.map((name) => ({
+        in: join(PROJECT_ROOT, "supabase/functions", name, "index.ts"),
+        out: name,
+      })),
+      // What functions of the project import.
+      { in: join(PROJECT_ROOT, "shared/app/workflows_app.ts"), out: "workflows" },
+    ],
     bundle: true,
     write: false,
     splitting: true,

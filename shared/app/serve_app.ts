@@ -7,13 +7,21 @@ import { startMetering } from "../platform/isolate/cpu_meter.ts";
 import { keepCombinedSignals } from "../platform/isolate/keep_combined_signals.ts";
 import { surviveStrayErrors } from "../platform/isolate/survive_stray_errors.ts";
 
+/** Serves an edge function, as {@linkcode createServedApp} says. */
+export function serveApp(name: string, create: CreateApp): void {
+  Deno.serve(createServedApp(name, create));
+}
+
 /**
- * Serves an edge function with a span for each request. If it cannot start, it reports the reason
- * in its log and in each response; after a crash at boot, callers would not see the cause.
+ * The handler of an edge function with a span for each request. If it cannot start, it reports the
+ * reason in its log and in each response; after a crash at boot, callers would not see the cause.
  *
  * @param name The function's name, for logs and traces.
  */
-export function serveApp(name: string, create: CreateApp): void {
+export function createServedApp(
+  name: string,
+  create: CreateApp,
+): (request: Request) => Promise<Response> {
   const log = createLogger(name);
   surviveStrayErrors(log);
   keepCombinedSignals();
@@ -23,10 +31,10 @@ export function serveApp(name: string, create: CreateApp): void {
     return createTracedApp(name, create, config, createLogger(name, config.logLevel));
   }, log);
   addEventListener("beforeunload", () => void app.unload?.());
-  Deno.serve((request) => {
+  return (request) => {
     noteArrival();
     return app.fetch(request);
-  });
+  };
 }
 
 /** The app, or a handler that responds to each request with the startup error. */

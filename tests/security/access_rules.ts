@@ -154,6 +154,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   ),
   task_steps: OF_OWN_TASK,
   task_events: OF_OWN_TASK,
+  task_signals: OF_OWN_TASK,
   human_reviews: OF_OWN_TASK,
   agent_usage: owned(
     "model in (select model from public.usage_events where user_id = $1)",
@@ -424,6 +425,13 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     arguments: ({ providerName }) => ({ p_provider: providerName, p_secret: "a user's own" }),
   },
   "retry_task(uuid)": { ...OWNER_AND_SERVICE, arguments: failedTask },
+  // The task is of an agent.
+  "signal_task(uuid, text, jsonb, text)": {
+    ...OWNER_AND_SERVICE,
+    owner: "SIGNAL_NOT_ACCEPTED",
+    service: "SIGNAL_NOT_ACCEPTED",
+    arguments: async (world) => ({ ...await waitingTask(world), p_name: "go" }),
+  },
   "continue_task(uuid, jsonb, integer)": {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_input: "Go on" }),
@@ -739,6 +747,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "set_approval(text, text, text, jsonb, text)",
   "set_provider_key(text, text)",
   "set_tool_credential(text, text)",
+  "signal_task(uuid, text, jsonb, text)",
   "spend_sql_confirmation(text, text, text, text, text)",
   "storage_use()",
   "task_id_of_channel(text)",

@@ -67,10 +67,13 @@ export const CLOSED_SETS = {
     statement_class: ["write", "ddl"],
   },
   task_events: {
-    type: ["task.created", "task.started", "task.parked", "task.resumed", "task.retried", "task.completed", "task.failed", "task.cancelled", "model.started", "model.interrupted", "model.completed", "tool.started", "tool.completed", "tool.failed", "subtask.created", "subtask.finished", "review.requested", "review.answered", "review.reopened", "skill.loaded", "data.saved"],
+    type: ["task.created", "task.started", "task.parked", "task.resumed", "task.retried", "task.completed", "task.failed", "task.cancelled", "model.started", "model.interrupted", "model.completed", "tool.started", "tool.completed", "tool.failed", "subtask.created", "subtask.finished", "review.requested", "review.answered", "review.reopened", "skill.loaded", "data.saved", "step.completed", "step.failed", "signal.received"],
+  },
+  task_signals: {
+    sent_as: ["user", "client", "service", "url"],
   },
   task_steps: {
-    kind: ["model", "tool", "system", "user", "guardrail"],
+    kind: ["model", "tool", "system", "user", "guardrail", "step"],
     state: ["started", "done", "failed"],
   },
   tasks: {

@@ -196,6 +196,26 @@ export const ERROR_CODES = {
   OUTPUT_SCHEMA_MISMATCH: tool(422, "Relax or simplify output_schema."),
   OUTPUT_TOO_LARGE: config(422, "Ask for less in one call.", { origin: "server" }),
 
+  // Workflows
+  WORKFLOW_NAME_TAKEN: tool(409, "Choose another name for the workflow, or delete the agent."),
+  WORKFLOW_UNKNOWN: tool(409, "Deploy code that has the workflow, or cancel its jobs."),
+  WORKFLOW_CHANGED: tool(
+    409,
+    "Give changed code a new workflow name beside the old one, or branch with flow.patched().",
+  ),
+  WORKFLOW_FAILED: tool(500, "Look at the workflow's steps, correct the cause and retry the task."),
+  STEP_INVALID: tool(400, "Correct the step's name or options in the workflow's code."),
+  STEP_NAME_REPEATED: tool(
+    400,
+    "Give each step a name of its own, such as `fetch ${id}`, or use flow.map().",
+  ),
+  STEP_RESULT_INVALID: tool(422, "Return JSON of at most 1 MiB that matches the step's schema."),
+  STEP_TIMED_OUT: tool(504, "Give the step a longer timeout, or less to do."),
+  STEP_OUTCOME_UNKNOWN: tool(409, "Check whether the step took effect, then retry the task."),
+  SIGNAL_INVALID: tool(400, "Send a name of 1 to 200 characters and JSON of at most 1 MiB."),
+  SIGNAL_NOT_ACCEPTED: tool(409, "Send signals to a workflow's task that has not ended."),
+  SIGNAL_URL_INVALID: tool(404, "Use the URL as the workflow gave it, once."),
+
   // Reviews
   REVIEW_NOT_FOUND: tool(404, "List the open reviews with GET /rest/v1/human_reviews."),
   REVIEW_ALREADY_ANSWERED: tool(409, "Read the existing answer of the review."),

@@ -334,6 +334,12 @@ export const LOG_EVENTS = {
     fields: ["worker_id", "code"],
     action: "Nothing: the tick wakes one within seconds.",
   },
+  "workflow.log": {
+    levels: ["info"],
+    happened: "The code of a workflow called `flow.log()`.",
+    fields: ["task_id", "message", "facts"],
+    action: NOTHING,
+  },
 } as const satisfies Readonly<Record<string, LogEventEntry>>;
 
 /** The name of an event that the functions log. */

@@ -24,6 +24,7 @@ create table public.agents (
   is_active boolean not null default true,
   audience text not null default 'everyone' check (audience in ('everyone', 'named')),
   revision int,
+  runner text check (runner ~ '^[a-z0-9][a-z0-9_-]{0,62}$'),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
@@ -34,6 +35,7 @@ comment on table public.agents is 'Reusable agents. Written by the service role;
 comment on column public.agents.system_prompt is 'Not readable by users.';
 comment on column public.agents.audience is 'everyone: every user may create tasks for the agent, and every job may hand off to it. named: only the users in agent_audience and their jobs.';
 comment on column public.agents.revision is 'The newest row of agent_revisions. Written at the end of each transaction that changes the agent.';
+comment on column public.agents.runner is 'Null: a model decides in the agent''s tasks. Otherwise the agent is a workflow, and this is the edge function, or the process, whose code decides. Written by register_workflows().';
 comment on column public.agents.model is 'Null: the provider''s default model.';
 comment on column public.agents.input_schema is 'JSON Schema that the input of the agent''s tasks must match. Null: any object or text.';
 comment on column public.agents.max_turns is 'Most model calls of one task; the task then fails with TURNS_EXCEEDED. Null: only the budget limits them.';
@@ -82,7 +84,7 @@ comment on policy "users read the agents that they may use" on public.agents is
 grant select (
   id, name, slug, description, provider_id, model, temperature, max_tokens, input_schema, output_schema,
   reasoning_effort, provider_tools, must_complete, max_turns, max_continuations, budget, may_hand_off, is_active, audience, revision,
-  created_at, updated_at
+  runner, created_at, updated_at
 ) on public.agents to authenticated;
 grant select, insert, update, delete on public.agents to service_role;
 

@@ -23,7 +23,11 @@ begin
 
   if exists (select from public.tasks where master_task_id = p_master.id and status = 'running') then
     -- A worker that gets a wake sends a heartbeat immediately, whose answer names the cancelled tasks.
-    perform private.wake_function('supaswarm-worker');
+    perform private.wake_function(working.function_name)
+    from (
+      select distinct coalesce(nullif(runner, ''), 'supaswarm-worker') as function_name
+      from public.tasks where master_task_id = p_master.id and status = 'running'
+    ) as working;
     perform pg_notify('supaswarm_tasks', 'cancel');
   end if;
   return v_count;

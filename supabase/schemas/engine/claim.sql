@@ -4,7 +4,7 @@
 -- their priorities: priority only orders the tasks of one owner. Every read is an index probe. Its cost depends
 -- on how many owners wait, up to a bound, and not on how many tasks wait.
 
-create function private.release_due_tasks()
+create function private.release_due_tasks(p_runner text default '')
 returns uuid
 language plpgsql
 set search_path = ''
@@ -34,14 +34,15 @@ begin
     );
   end if;
   return (
-    select owner_key from public.tasks where status = 'pending' and run_after is null order by owner_key desc limit 1
+    select owner_key from public.tasks
+    where status = 'pending' and run_after is null and runner = p_runner order by owner_key desc limit 1
   );
 end;
 $$;
-comment on function private.release_due_tasks() is
-  'Puts delayed tasks that are due, and jobs of changed rows, into the lines and returns the last owner_key of them: null when nothing waits, that of the service, which sorts first, when no user waits.';
+comment on function private.release_due_tasks(text) is
+  'Puts delayed tasks that are due, and jobs of changed rows, into the lines and returns the last owner_key of those of a runner: null when nothing waits, that of the service, which sorts first, when no user waits.';
 
-create function private.owners_in_turn(p_limit int, p_of_users boolean)
+create function private.owners_in_turn(p_limit int, p_of_users boolean, p_runner text default '')
 returns table (owner_key uuid, running_count int, free_slot_count int)
 language plpgsql
 set search_path = ''
@@ -72,7 +73,8 @@ begin
       cross join lateral (
         (
           select waiting.has_wrapped, task.owner_key, task.created_by from public.tasks as task
-          where task.status = 'pending' and task.run_after is null and task.owner_key < waiting.owner_key
+          where task.status = 'pending' and task.run_after is null and task.runner = p_runner
+            and task.owner_key < waiting.owner_key
             and (not waiting.has_wrapped or task.owner_key >= v_start)
           order by task.owner_key desc limit 1
         )
@@ -80,7 +82,8 @@ begin
         (
           select true, task.owner_key, task.created_by from public.tasks as task
           where p_of_users and not waiting.has_wrapped
-            and task.status = 'pending' and task.run_after is null and task.owner_key >= v_start
+            and task.status = 'pending' and task.run_after is null and task.runner = p_runner
+            and task.owner_key >= v_start
           order by task.owner_key desc limit 1
         )
         limit 1
@@ -112,10 +115,13 @@ begin
     limit p_limit;
 end;
 $$;
-comment on function private.owners_in_turn(int, boolean) is
-  'Up to p_limit owners with waiting tasks, those with the fewest running tasks first, and how many more each may have. Without p_of_users only the service.';
+comment on function private.owners_in_turn(int, boolean, text) is
+  'Up to p_limit owners with waiting tasks of a runner, those with the fewest running tasks first, and how many more each may have. Without p_of_users only the service.';
 
-create function private.waiting_tasks_of_owner(p_owner_key uuid, p_limit int, p_is_idle boolean, p_has_key_limits boolean)
+create function private.waiting_tasks_of_owner(
+  p_owner_key uuid, p_limit int, p_is_idle boolean, p_has_key_limits boolean,
+  p_runner text default '', p_workflows text[] default null
+)
 returns table (task_id uuid, runs_exclusively boolean, rank int)
 language plpgsql
 set search_path = ''
@@ -134,8 +140,9 @@ begin
     return query
       select task.id, task.runs_exclusively, array_position(array['high', 'normal', 'low'], task.priority)
       from public.tasks as task
-      where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
+      where task.status = 'pending' and task.run_after is null and task.runner = p_runner and task.owner_key = p_owner_key
         and (p_is_idle or not task.runs_exclusively)
+        and (p_workflows is null or task.agent_slug = any (p_workflows))
       order by array_position(array['high', 'normal', 'low'], task.priority), task.id
       limit p_limit;
     return;
@@ -146,7 +153,7 @@ begin
       from (values (1, v_start), (2, '')) as arm (half, from_digest)
       cross join lateral (
         select coalesce(md5(task.concurrency_key), '') as digest from public.tasks as task
-        where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
+        where task.status = 'pending' and task.run_after is null and task.runner = p_runner and task.owner_key = p_owner_key
           and coalesce(md5(task.concurrency_key), '') >= arm.from_digest
         order by coalesce(md5(task.concurrency_key), '') limit 1
       ) as first
@@ -156,7 +163,7 @@ begin
       from line
       cross join lateral (
         select coalesce(md5(task.concurrency_key), '') as digest from public.tasks as task
-        where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
+        where task.status = 'pending' and task.run_after is null and task.runner = p_runner and task.owner_key = p_owner_key
           and coalesce(md5(task.concurrency_key), '') > line.digest
         order by coalesce(md5(task.concurrency_key), '') limit 1
       ) as following
@@ -182,9 +189,10 @@ begin
     cross join lateral (
       select task.id, task.runs_exclusively, array_position(array['high', 'normal', 'low'], task.priority) as rank
       from public.tasks as task
-      where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
+      where task.status = 'pending' and task.run_after is null and task.runner = p_runner and task.owner_key = p_owner_key
         and coalesce(md5(task.concurrency_key), '') = room.digest
         and (p_is_idle or not task.runs_exclusively)
+        and (p_workflows is null or task.agent_slug = any (p_workflows))
       order by array_position(array['high', 'normal', 'low'], task.priority), task.id
       limit greatest(room.free_slot_count, 0)
     ) as candidate
@@ -192,10 +200,13 @@ begin
     limit p_limit;
 end;
 $$;
-comment on function private.waiting_tasks_of_owner(uuid, int, boolean, boolean) is
-  'The first waiting tasks of an owner, by priority and age; with p_has_key_limits those whose concurrency keys are below their limits.';
+comment on function private.waiting_tasks_of_owner(uuid, int, boolean, boolean, text, text[]) is
+  'The first waiting tasks of an owner for a runner, by priority and age; with p_has_key_limits those whose concurrency keys are below their limits. p_workflows: only tasks of these workflows, which the runner has.';
 
-create function private.next_tasks(p_limit int, p_is_idle boolean, p_of_users boolean, p_has_key_limits boolean)
+create function private.next_tasks(
+  p_limit int, p_is_idle boolean, p_of_users boolean, p_has_key_limits boolean,
+  p_runner text default '', p_workflows text[] default null
+)
 returns setof uuid
 language plpgsql
 set search_path = ''
@@ -210,8 +221,9 @@ declare
   v_wanted constant int := case when p_of_users then p_limit else 4 * p_limit end;
   v_turn constant uuid[] := array(
     select task.id
-    from private.owners_in_turn(v_wanted, p_of_users) as owner
-    cross join lateral private.waiting_tasks_of_owner(owner.owner_key, owner.free_slot_count, p_is_idle, p_has_key_limits)
+    from private.owners_in_turn(v_wanted, p_of_users, p_runner) as owner
+    cross join lateral private.waiting_tasks_of_owner(
+      owner.owner_key, owner.free_slot_count, p_is_idle, p_has_key_limits, p_runner, p_workflows)
       with ordinality as task (id, runs_exclusively, rank, place)
     -- The owner with the fewest running tasks comes first. Ties are random, weighted by priority. If priority
     -- decided ties, an owner that marks everything urgent would always win.
@@ -229,10 +241,13 @@ begin
     for no key update skip locked;
 end;
 $$;
-comment on function private.next_tasks(int, boolean, boolean, boolean) is
-  'Locks up to p_limit waiting tasks that run next: in turn among owners, by priority and age within each, within quotas and concurrency_limits. Tasks with runs_exclusively come first, and only with p_is_idle. Without p_of_users only tasks of the service, which have no quota.';
+comment on function private.next_tasks(int, boolean, boolean, boolean, text, text[]) is
+  'Locks up to p_limit waiting tasks of a runner that run next: in turn among owners, by priority and age within each, within quotas and concurrency_limits. Tasks with runs_exclusively come first, and only with p_is_idle. Without p_of_users only tasks of the service, which have no quota.';
 
-create function private.claim_tasks(p_worker_id text, p_limit int, p_lease_seconds int, p_is_idle boolean default true)
+create function private.claim_tasks(
+  p_worker_id text, p_limit int, p_lease_seconds int, p_is_idle boolean default true,
+  p_runner text default '', p_workflows text[] default null
+)
 returns table (task_id uuid, epoch bigint, context json)
 language plpgsql
 set search_path = ''
@@ -244,7 +259,7 @@ as $$
 declare
   v_least constant uuid := uuid '00000000-0000-0000-0000-000000000000';
   v_has_key_limits constant boolean := exists (select from private.concurrency_limits);
-  v_last_owner constant uuid := private.release_due_tasks();
+  v_last_owner constant uuid := private.release_due_tasks(p_runner);
   v_has_pauses boolean;
   v_of_users constant boolean := v_has_key_limits or v_last_owner > v_least;
   v_ids uuid[] := array[]::uuid[];
@@ -262,13 +277,14 @@ begin
       -- claim without the lock ignores tasks that users create meanwhile; the next claim finds them.
       perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));
     end if;
-    v_ids := array(select private.next_tasks(p_limit, p_is_idle, v_of_users, v_has_key_limits));
+    v_ids := array(select private.next_tasks(
+      p_limit, p_is_idle, v_of_users, v_has_key_limits, p_runner, p_workflows));
     if v_has_pauses then
       v_ids := private.without_paused(v_ids);
     end if;
   end if;
   if cardinality(v_ids) < p_limit then
-    perform private.open_wake_gate('supaswarm_tasks');
+    perform private.open_wake_gate(coalesce(nullif(p_runner, ''), 'supaswarm_tasks'));
   end if;
   if cardinality(v_ids) = 0 then
     return;
@@ -314,8 +330,12 @@ begin
   ) as event (place, type, payload)
   where event.place = 1 or begun.task_id is not null
   order by task.ordinality, event.place;
-  return query select * from private.task_contexts(v_tasks);
+  if p_runner = '' then
+    return query select * from private.task_contexts(v_tasks);
+  else
+    return query select * from private.workflow_contexts(v_tasks);
+  end if;
 end;
 $$;
-comment on function private.claim_tasks(text, int, int, boolean) is
-  'Claims up to p_limit tasks for a worker, each with a lease of p_lease_seconds and a new epoch, and writes their first steps, which are always model calls. With p_is_idle, which says that the worker runs nothing and has most of its lifetime left, it may be given one task with runs_exclusively, and then nothing else. Called by workers.';
+comment on function private.claim_tasks(text, int, int, boolean, text, text[]) is
+  'Claims up to p_limit tasks for a worker, each with a lease of p_lease_seconds and a new epoch, and writes the first steps of agents, which are always model calls. Tasks of agents by default; p_runner claims those of its workflows p_workflows. With p_is_idle, which says that the worker runs nothing and has most of its lifetime left, it may be given one task with runs_exclusively, and then nothing else. Called by workers.';

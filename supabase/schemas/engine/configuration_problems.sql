@@ -314,10 +314,12 @@ as $$
   select * from private.row_trigger_problems()
   union all
   select * from private.cron_problems()
+  union all
+  select * from private.workflow_problems()
   order by 1, 2, 3;
 $$;
 comment on function private.configuration_problems() is
-  'Everything in the registry that will fail or be missing when a task needs it, and cron jobs that do not run.';
+  'Everything in the registry that will fail or be missing when a task needs it, cron jobs that do not run, and workflows with jobs that their runner no longer has.';
 grant execute on function private.configuration_problems() to service_role;
 
 -- What operators see of it --------------------------------------------------------------------------
@@ -374,7 +376,7 @@ create view public.operator_configuration_problems with (security_invoker = true
   select * from private.operator_configuration_problems();
 revoke all on public.operator_configuration_problems from anon, authenticated, service_role;
 comment on view public.operator_configuration_problems is
-  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, models without a price under a cap, invalid rows, row triggers that start no jobs, and cron jobs that do not run. Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, models without a price under a cap, invalid rows, row triggers that start no jobs, cron jobs that do not run, and jobs of workflows that their runner no longer has (WORKFLOW_UNKNOWN). Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 comment on column public.operator_configuration_problems.acknowledged_at is
   'When an operator acknowledged it with operator_acknowledge_problems(); null: nobody has.';
 comment on column public.operator_configuration_problems.reason is 'Why it is acknowledged.';

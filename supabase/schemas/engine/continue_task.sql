@@ -12,6 +12,11 @@ begin
       format('Cannot continue task %s: it is a subtask, and its parent already has its result', p_task_id),
       format('Continue the master task %s, or fork the subtask.', p_task.master_task_id));
   end if;
+  if p_task.runner <> '' then
+    perform private.raise_error('TASK_NOT_CONTINUABLE',
+      format('Cannot continue task %s: it is a workflow, whose code reads no messages', p_task_id),
+      'Start another job, or send a signal to one that has not ended.');
+  end if;
   if p_task.finished_at is null then
     perform private.raise_error('TASK_NOT_CONTINUABLE',
       format('Cannot continue task %s: it is %s', p_task_id, p_task.status),

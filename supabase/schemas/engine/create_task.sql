@@ -338,11 +338,11 @@ begin
   end if;
 
   insert into public.tasks (
-    id, master_task_id, agent_id, agent_slug, agent_revision, agent_changes, input, created_by, idempotency_key, run_after,
+    id, master_task_id, agent_id, agent_slug, agent_revision, agent_changes, runner, input, created_by, idempotency_key, run_after,
     priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, max_attempts, logs
   )
   values (
-    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, v_changes, p_input, p_created_by, p_idempotency_key, p_run_after,
+    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, v_changes, coalesce(v_agent.runner, ''), p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
     v_budget, p_traceparent, p_tracestate, p_output_schema, p_max_attempts,
     array[private.log_line('created for agent ' || v_agent.slug)]

@@ -114,7 +114,10 @@ language sql
 stable
 set search_path = ''
 as $$
-  select 'agent', agent.slug, private.agent_definition(agent) from public.agents as agent
+  select 'agent', agent.slug, private.agent_definition(agent)
+  from public.agents as agent
+  -- Workflows are defined in code.
+  where agent.runner is null
   union all
   select 'tool', tool.slug, private.without_nulls(jsonb_build_object(
     'display_name', tool.name,

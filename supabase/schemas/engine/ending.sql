@@ -75,6 +75,9 @@ begin
   where parent.id = woken.id
   returning parent.* into v_parent;
 
+  if v_parent.runner <> '' then
+    perform private.wake_workflow(v_parent.id);
+  end if;
   perform private.emit_event(v_parent.id, v_parent.master_task_id, 'subtask.finished', jsonb_build_object(
     'step_seq', p_child.parent_step_seq,
     'subtask_id', p_child.id,
@@ -84,7 +87,7 @@ begin
 end;
 $$;
 comment on function private.report_to_parent(public.tasks, jsonb) is
-  'Writes the result of an ended child to the parent''s step, decrements pending_children and queues the parent when it reaches zero. The caller holds the job''s lock.';
+  'Writes the result of an ended child to the parent''s step, decrements pending_children and queues the parent when it reaches zero, a workflow each time. The caller holds the job''s lock.';
 
 create function private.cancelled_error()
 returns jsonb

@@ -326,11 +326,11 @@ begin
   perform private.take_task_creation(v_source.created_by, 'fork the task');
 
   insert into public.tasks (
-    id, master_task_id, agent_id, agent_slug, agent_revision, agent_changes, input, created_by, priority, concurrency_key,
+    id, master_task_id, agent_id, agent_slug, agent_revision, agent_changes, runner, input, created_by, priority, concurrency_key,
     metadata, budget, traceparent, tracestate, output_schema, max_attempts, intermediate_data, storage_paths, logs
   )
   select
-    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, v_source.agent_changes, coalesce(v_changes -> 'input', v_source.input), v_source.created_by, v_source.priority,
+    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, v_source.agent_changes, v_source.runner, coalesce(v_changes -> 'input', v_source.input), v_source.created_by, v_source.priority,
     v_source.concurrency_key, v_source.metadata, private.capped_budget(private.budget_left(master), v_source.created_by),
     v_source.traceparent, v_source.tracestate, v_source.output_schema, v_source.max_attempts,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,

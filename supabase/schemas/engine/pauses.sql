@@ -281,9 +281,10 @@ begin
   perform private.open_wake_gate('supaswarm_tasks');
   perform pg_notify('supaswarm_tasks', '');
   perform private.wake_function('supaswarm-worker');
+  perform private.wake_due_runners();
 end;
 $$;
-comment on function private.wake_workers() is 'Wakes the workers of tasks at commit, those that listen and one that starts.';
+comment on function private.wake_workers() is 'Wakes the workers of tasks at commit, those that listen and one that starts, and the runners of workflows that wait.';
 
 create function private.end_pause(p_kind text, p_name text)
 returns boolean

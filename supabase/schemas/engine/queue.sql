@@ -6,7 +6,7 @@
 create constraint trigger tasks_wake_on_insert after insert on public.tasks
   deferrable initially deferred for each row
   when (case
-    when (new.status = 'pending' and new.run_after is null) is not true then false
+    when (new.status = 'pending' and new.run_after is null and new.runner = '') is not true then false
     when current_setting('supaswarm.wakes_at_commit', true) = 'true' then false
     else set_config('supaswarm.wakes_at_commit', 'true', true) = 'true'
   end)
@@ -15,7 +15,7 @@ create constraint trigger tasks_wake_on_insert after insert on public.tasks
 create constraint trigger tasks_wake_on_update after update of status on public.tasks
   deferrable initially deferred for each row
   when (case
-    when (new.status = 'pending' and new.run_after is null and old.status <> 'pending') is not true then false
+    when (new.status = 'pending' and new.run_after is null and new.runner = '' and old.status <> 'pending') is not true then false
     when current_setting('supaswarm.wakes_at_commit', true) = 'true' then false
     else set_config('supaswarm.wakes_at_commit', 'true', true) = 'true'
   end)

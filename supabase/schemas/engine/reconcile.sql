@@ -242,6 +242,7 @@ begin
   perform private.run_maintenance('return_resumed_tasks', 10000);
   perform private.run_maintenance('end_late_statements');
   perform private.run_maintenance('check_alerts');
+  perform private.run_maintenance('wake_due_runners');
   perform private.wake_for_due_work();
 end;
 $$;

@@ -28,7 +28,8 @@ begin
   end if;
   -- A subtask without a step reports no result to its parent, so there is nothing to take back.
   if p_child.parent_step_seq is not null and (
-    v_parent.status not in ('pending', 'pending_subtask') or exists (
+    -- The end of each subtask queues a workflow.
+    v_parent.runner <> '' or v_parent.status not in ('pending', 'pending_subtask') or exists (
       select from public.task_steps
       where task_id = v_parent.id and kind in ('model', 'user') and seq > p_child.parent_step_seq
     )
@@ -168,6 +169,7 @@ begin
     and step.state = 'started';
   perform private.delete_verdicts(p_task_id);
   perform private.ask_again(p_task_id);
+  perform private.reopen_workflow_step(v_task);
   perform private.requeue_ended(p_task_id, 'retried by request');
   perform private.emit_event(p_task_id, v_task.master_task_id, 'task.retried',
     jsonb_build_object('error', v_task.error, 'retry_at', clock_timestamp(), 'reason', 'requested')

@@ -240,7 +240,8 @@ begin
       'Send less, or store it as a file or document and name that.');
   end if;
   select * into v_review from public.human_reviews
-  where task_id = p_task_id and answered_at is null and seq = coalesce(p_seq, seq);
+  where task_id = p_task_id and answered_at is null and seq = coalesce(p_seq, seq)
+  order by seq limit 1;
   if not found then
     perform private.raise_no_open_review(p_task_id);
   end if;
@@ -293,6 +294,9 @@ begin
       run_after = case when p_hold_seconds > 0 then clock_timestamp() + make_interval(secs => p_hold_seconds) end,
       logs = logs || private.log_line('review answered: ' || case when p_approved then 'approved' else 'not approved' end)
   where id = p_task_id and status = 'needs_human_review';
+  if v_task.runner <> '' then
+    perform private.wake_workflow(p_task_id, case when p_hold_seconds > 0 then clock_timestamp() + make_interval(secs => p_hold_seconds) end);
+  end if;
   perform private.emit_event(p_task_id, v_task.master_task_id, 'review.answered', jsonb_build_object(
     'step_seq', v_review.seq, 'approved', p_approved, 'response', v_review.response,
     'approved_arguments', v_arguments, 'comments', p_comments, 'hold_seconds', nullif(p_hold_seconds, 0)));
@@ -337,7 +341,7 @@ as $$
   );
 $$;
 comment on function public.respond_to_review(uuid, boolean, jsonb, text, int, int) is
-  'Answers the open review of a task. Whether approved or not, the agent continues and reads the answer. When the review has options, p_response.choice is one of them. When it is about a tool call, p_response.arguments replaces the call''s arguments. p_hold_seconds (0 to 60): the agent continues only after this time, until which reopen_review() takes the answer back. p_seq: the step of the review that the person has seen, so that the answer is not taken for a question that was asked since; null answers whichever is open. Text from an OAuth client limits the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run (to approve a call also with its scopes) and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, REVIEW_CHOICE_INVALID, REVIEW_ARGUMENTS_INVALID, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Answers the open review of a task. Whether approved or not, the agent continues and reads the answer. When the review has options, p_response.choice is one of them. When it is about a tool call, p_response.arguments replaces the call''s arguments. p_hold_seconds (0 to 60): the agent continues only after this time, until which reopen_review() takes the answer back. p_seq: the step of the review that the person has seen, so that the answer is not taken for a question that was asked since; null answers the open one, of a workflow''s several the first. Text from an OAuth client limits the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run (to approve a call also with its scopes) and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, REVIEW_CHOICE_INVALID, REVIEW_ARGUMENTS_INVALID, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.respond_to_review(uuid, boolean, jsonb, text, int, int) from public, anon, authenticated, service_role;
 grant execute on function
   private.respond_to_review(uuid, boolean, jsonb, text, int, int),

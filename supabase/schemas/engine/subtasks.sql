@@ -109,12 +109,14 @@ as $$
 declare
   v_agent_id uuid;
   v_revision int;
+  v_runner text;
   v_id uuid := private.new_id();
   v_priority text := coalesce(p_options ->> 'priority', p_parent.priority);
   v_run_after timestamptz := (p_options ->> 'run_after')::timestamptz;
   v_changes jsonb;
 begin
-  select id, revision into v_agent_id, v_revision from public.agents where slug = p_agent_slug;
+  select id, revision, coalesce(runner, '') into v_agent_id, v_revision, v_runner
+  from public.agents where slug = p_agent_slug;
   if v_agent_id = p_parent.agent_id then
     v_changes := p_parent.agent_changes;
   end if;
@@ -122,12 +124,12 @@ begin
     v_revision := private.revision_of_job(v_agent_id, p_parent.master_task_id);
   end if;
   insert into public.tasks (
-    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, agent_revision, agent_changes, input, created_by,
+    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, agent_revision, agent_changes, runner, input, created_by,
     idempotency_key, run_after, priority, concurrency_key, metadata,
     traceparent, tracestate, output_schema, max_attempts, depth, logs
   )
   values (
-    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, v_revision, v_changes, p_input,
+    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, v_revision, v_changes, v_runner, p_input,
     p_parent.created_by, p_options ->> 'idempotency_key', v_run_after, v_priority,
     coalesce(p_options ->> 'concurrency_key', p_parent.concurrency_key),
     coalesce(p_options -> 'metadata', '{}'),

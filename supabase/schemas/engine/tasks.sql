@@ -15,6 +15,7 @@ create table public.tasks (
   agent_slug text,
   agent_revision int,
   agent_changes jsonb,
+  runner text not null default '',
 
   status text not null default 'pending' check (status = any (
     '{pending,running,pending_subtask,needs_human_review,completed,failed,cancelled}'
@@ -96,12 +97,12 @@ create index tasks_jobs_idx on public.tasks (created_at, id)
   include (created_by, status, agent_slug) where parent_id is null;
 create index tasks_in_review_idx on public.tasks (created_by, master_task_id) where status = 'needs_human_review';
 -- The lines: the due tasks of each owner, and of each key of an owner, by priority and then by age. The service
--- counts as an owner.
+-- counts as an owner, and each runner has lines of its own.
 create index tasks_line_idx on public.tasks (
-  owner_key, array_position(array['high', 'normal', 'low'], priority), id
+  runner, owner_key, array_position(array['high', 'normal', 'low'], priority), id
 ) where status = 'pending' and run_after is null;
 create index tasks_key_line_idx on public.tasks (
-  owner_key, coalesce(md5(concurrency_key), ''),
+  runner, owner_key, coalesce(md5(concurrency_key), ''),
   array_position(array['high', 'normal', 'low'], priority), id
 ) where status = 'pending' and run_after is null;
 create index tasks_delayed_idx on public.tasks (run_after) where status = 'pending' and run_after is not null;
@@ -119,6 +120,7 @@ comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask 
 comment on column public.tasks.warnings is 'Why the result may be incomplete, [{server, tool, code, message, step_seq}]: tools that failed and have not succeeded since, 20 at most, and without server and tool an answer that was cut at the output limit (MODEL_OUTPUT_CUT) or of which parts could not be read (MODEL_OUTPUT_INVALID). tool and step_seq are missing when the whole server was unavailable.';
 comment on column public.tasks.agent_revision is 'The revision of the agent with which the task runs until it ends: the one that was current when its job was created, retried or continued. Null: the agent as it is.';
 comment on column public.tasks.agent_changes is 'What the agent has in this task in place of its revision''s {provider, model, fallbacks, prompt}, with which it runs until the job is deleted; subtasks of the same agent inherit it. Null: nothing.';
+comment on column public.tasks.runner is 'Who may claim the task: agents.runner when it was created; empty for the workers of the platform.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
 comment on column public.tasks.is_kept is 'On master tasks: retention does not delete the job. Set with retain_job().';
 comment on column public.tasks.created_by is 'The owner; null for tasks of the service. A subtask has the owner of its master task.';
@@ -199,7 +201,7 @@ grant select on public.tasks to authenticated, service_role;
 create table public.task_steps (
   task_id uuid not null references public.tasks (id) on delete cascade,
   seq int not null,
-  kind text not null check (kind = any ('{model,tool,system,user,guardrail}')),
+  kind text not null check (kind = any ('{model,tool,system,user,guardrail,step}')),
   state text not null check (state = any ('{started,done,failed}')),
   name text,
   call_id text,
@@ -222,7 +224,7 @@ comment on table private.task_steps_other is
 alter table private.task_steps_other enable row level security;
 comment on table public.task_steps is
   'The transcript of a task, which is also its checkpoint: one row per model call or tool call. A step that has ended never runs again.';
-comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: a call of one of the five system tools. user: a message that continued the task, stored in input. guardrail: a check of the input or the output through the gateway.';
+comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: a call of one of the five system tools. user: a message that continued the task, stored in input. guardrail: a check of the input or the output through the gateway. step: a step of a workflow''s code, or a sleep or signal that it waits for.';
 comment on column public.task_steps.input is 'The arguments of a call. For a model call: what its prompt omitted from the transcript (left_out), or the last step that it summarizes (summarizes_through); after an answer that was cut, the step whose text it continues (continues) or its larger output limit (max_tokens); and retried, when the task ended after the answer and was retried. Null when none of them applies.';
 comment on column public.task_steps.output is 'The result of the step. While state is started, for a model call that was cut: {text, is_partial: true} with the part of the answer that had arrived; the repeated call replaces it.';
 comment on column public.task_steps.state is 'started: running. done: ended. failed: ended with an error, which the model reads as the result.';
@@ -263,7 +265,8 @@ create table private.task_events (
     tool.started,tool.completed,tool.failed,
     subtask.created,subtask.finished,
     review.requested,review.answered,review.reopened,
-    skill.loaded,data.saved
+    skill.loaded,data.saved,
+    step.completed,step.failed,signal.received
   }')),
   payload jsonb not null default '{}' check (jsonb_typeof(payload) = 'object'),
   at timestamptz not null default clock_timestamp(),
@@ -322,11 +325,11 @@ create table public.human_reviews (
     check ((approved_arguments is not null) = (kind in ('call', 'rerun') and approved is true))
 );
 revoke all on public.human_reviews from anon, authenticated, service_role;
-create unique index human_reviews_one_open on public.human_reviews (task_id) where answered_at is null;
+create index human_reviews_open_idx on public.human_reviews (task_id) where answered_at is null;
 create index human_reviews_created_by_idx on public.human_reviews (created_by);
 create index human_reviews_reopened_by_idx on public.human_reviews (reopened_by) where reopened_by is not null;
 comment on table public.human_reviews is
-  'Questions to a person. A review is open while answered_at is null; only respond_to_review() answers it, and reopen_review() takes the answer back.';
+  'Questions to a person. A review is open while answered_at is null; an agent has one open review at most, a workflow may have several; only respond_to_review() answers it, and reopen_review() takes the answer back.';
 comment on column public.human_reviews.seq is 'The step that asked the question.';
 comment on column public.human_reviews.kind is
   'question: an agent asks. call: a tool call needs an approval. rerun: the outcome of a tool call is unknown, and making it again needs an approval. provider_tools: the use of tools that the model''s provider runs needs an approval, which holds for the rest of the task.';

@@ -30,7 +30,7 @@ declare
   v_text text;
 begin
   if p_step.state = 'failed' or p_step.kind in ('model', 'guardrail') then
-    v_text := p_step.output ->> 'text';
+    v_text := coalesce(p_step.output ->> 'text', p_step.output #>> '{error,message}');
   elsif p_step.kind = 'user' then
     v_text := p_step.input #>> '{}';
   elsif jsonb_typeof(v_arguments) = 'object' then

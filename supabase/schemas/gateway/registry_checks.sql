@@ -40,7 +40,7 @@ stable
 set search_path = ''
 as $$
 begin
-  if p_agent.provider_id is not null or not p_agent.is_active then
+  if p_agent.provider_id is not null or p_agent.runner is not null or not p_agent.is_active then
     return null;
   end if;
   return row('provider_id', 'is missing, so every task of the agent fails with PROVIDER_NOT_FOUND',
@@ -48,7 +48,7 @@ begin
 end;
 $$;
 comment on function private.missing_provider(public.agents) is
-  'The problem of an active agent without a provider. Such a row is stored with a warning, because the provider may follow.';
+  'The problem of an active agent without a provider that is no workflow. Such a row is stored with a warning, because the provider may follow.';
 
 create function private.agent_problem(p_agent public.agents)
 returns private.row_problem

@@ -134,9 +134,10 @@ comment on function private.take_from_minute(text, uuid, text) is
 
 -- Tasks -----------------------------------------------------------------------------------------
 
--- Delayed tasks are not in the lines, so they are counted with this index.
+-- Delayed tasks are not in the lines, so they are counted with this index. A workflow that has begun waits for
+-- something else than its turn.
 create index tasks_delayed_of_owner_idx on public.tasks (created_by)
-  where status = 'pending' and run_after is not null and created_by is not null;
+  where status = 'pending' and run_after is not null and created_by is not null and (runner = '' or epoch = 0);
 
 create function private.waiting_count(p_user_id uuid, p_max bigint)
 returns bigint
@@ -149,9 +150,14 @@ begin
   return (
     select count(*)
     from (
-      select from public.tasks as task
-      where task.status = 'pending' and task.run_after is null
-        and task.owner_key = p_user_id
+      select
+      from (select '' as name union all select name from private.runners) as runner
+      cross join lateral (
+        select from public.tasks as task
+        where task.status = 'pending' and task.run_after is null
+          and task.runner = runner.name and task.owner_key = p_user_id
+        limit p_max
+      ) as task
       limit p_max
     ) as queued
   ) + (
@@ -159,13 +165,14 @@ begin
     from (
       select from public.tasks as task
       where task.status = 'pending' and task.run_after is not null and task.created_by = p_user_id
+        and (task.runner = '' or task.epoch = 0)
       limit p_max
     ) as delayed
   );
 end;
 $$;
 comment on function private.waiting_count(uuid, bigint) is
-  'How many tasks of a user wait to run. Counts queued and delayed tasks separately, each up to p_max.';
+  'How many tasks of a user wait to run; not workflows that wait for a time, a signal or a person. Counts queued and delayed tasks separately, each up to p_max.';
 
 create function private.assert_may_wait(p_user_id uuid, p_count int, p_action text)
 returns void

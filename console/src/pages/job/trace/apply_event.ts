@@ -62,6 +62,12 @@ export function applyEvent(trace: LiveTrace, event: JobEvent): void {
     case "subtask.finished":
       endStep(trace, event, { key, state: "done" });
       break;
+    case "step.completed":
+    case "step.failed":
+      // A step of a workflow is recorded at its end, and one that waits also before.
+      startStep(trace, event, { seq, kind: "step", name: textOf(data.name) });
+      endStep(trace, event, { key, state: type === "step.completed" ? "done" : "failed" });
+      break;
     case "tool.failed":
       endStep(trace, event, { key, state: "failed" });
       break;

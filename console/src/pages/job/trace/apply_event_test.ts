@@ -60,3 +60,11 @@ test("applyEvent() changes the task's status when it is parked or ends", () => {
   applyEvent(trace, event("task.completed"));
   expect(trace.tasks.get("job")).toMatchObject({ status: "completed", finished_at: AT });
 });
+
+test("applyEvent() shows the steps of a workflow when they end", () => {
+  const trace = emptyJob();
+  applyEvent(trace, event("step.completed", { step_seq: 1, name: "facts" }));
+  applyEvent(trace, event("step.failed", { step_seq: 2, name: "post" }));
+  expect(trace.steps.get("job:1")).toMatchObject({ kind: "step", name: "facts", state: "done" });
+  expect(trace.steps.get("job:2")).toMatchObject({ kind: "step", name: "post", state: "failed" });
+});
