@@ -212,6 +212,7 @@ export type PlatformSchema = {
         is_active: boolean;
         audience: "everyone" | "named";
         revision: number | null;
+        runner: string | null;
         created_at: string;
         updated_at: string;
       };
@@ -948,11 +949,33 @@ export type PlatformSchema = {
       Update: never;
       Relationships: [];
     };
+    task_signals: {
+      Row: {
+        id: number;
+        task_id: string;
+        name: string;
+        data: Json;
+        key: string | null;
+        sent_by: string | null;
+        sent_as: "user" | "client" | "service" | "url";
+        sent_at: string;
+        step_seq: number | null;
+      };
+      Insert: never;
+      Update: never;
+      Relationships: [{
+        foreignKeyName: "task_signals_task_id_fkey";
+        columns: ["task_id"];
+        isOneToOne: false;
+        referencedRelation: "tasks";
+        referencedColumns: ["id"];
+      }];
+    };
     task_steps: {
       Row: {
         task_id: string;
         seq: number;
-        kind: "model" | "tool" | "system" | "user" | "guardrail";
+        kind: "model" | "tool" | "system" | "user" | "guardrail" | "step";
         state: "started" | "done" | "failed";
         name: string | null;
         call_id: string | null;
@@ -984,6 +1007,7 @@ export type PlatformSchema = {
         agent_slug: string | null;
         agent_revision: number | null;
         agent_changes: Json | null;
+        runner: string;
         status:
           | "pending"
           | "running"
@@ -1756,6 +1780,9 @@ export type PlatformSchema = {
           | "review.reopened"
           | "skill.loaded"
           | "data.saved"
+          | "step.completed"
+          | "step.failed"
+          | "signal.received"
           | null;
         payload: Json | null;
         at: string | null;
@@ -2206,6 +2233,7 @@ export type PlatformSchema = {
         agent_slug: string | null;
         agent_revision: number | null;
         agent_changes: Json | null;
+        runner: string | null;
         status: string | null;
         input: Json | null;
         output: Json | null;
@@ -2499,6 +2527,15 @@ export type PlatformSchema = {
         p_secret: string;
       };
       Returns: undefined;
+    };
+    signal_task: {
+      Args: {
+        p_task_id: string;
+        p_name: string;
+        p_data?: Json;
+        p_key?: string;
+      };
+      Returns: number;
     };
     storage_use: {
       Args: Record<PropertyKey, never>;
@@ -3162,7 +3199,7 @@ export interface PlatformTools {
         steps:
           ({
             step: number;
-            kind: "model" | "tool" | "system" | "user" | "guardrail";
+            kind: "model" | "tool" | "system" | "user" | "guardrail" | "step";
             state: "started" | "done" | "failed";
             name: string | null;
             input: Json;

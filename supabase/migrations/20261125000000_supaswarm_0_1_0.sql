@@ -61,8 +61,8 @@ begin
         'public.project_members', 'public.projects', 'public.queue_health', 'public.quoth_file_errors',
         'public.quoth_syncs', 'public.row_triggers', 'public.ruleset_versions', 'public.rulesets',
         'public.schedules', 'public.sessions', 'public.skills', 'public.sql_confirmations',
-        'public.stuck_tasks', 'public.task_events', 'public.task_steps', 'public.tasks',
-        'public.tool_call_costs', 'public.tool_credential_audience', 'public.tool_days',
+        'public.stuck_tasks', 'public.task_events', 'public.task_signals', 'public.task_steps',
+        'public.tasks', 'public.tool_call_costs', 'public.tool_credential_audience', 'public.tool_days',
         'public.tool_usage', 'public.tools', 'public.trace_step', 'public.usage_days',
         'public.usage_events', 'public.usage_line', 'public.user_provider_keys',
         'public.user_tool_credentials', 'public.webhook_messages', 'public.webhooks'
@@ -91,7 +91,7 @@ begin
         'public.resend_webhook_message', 'public.respond_to_review', 'public.resume_work',
         'public.retain_job', 'public.retry_task', 'public.rotate_webhook_secret', 'public.schema_version',
         'public.search_documents', 'public.search_trace', 'public.set_approval', 'public.set_provider_key',
-        'public.set_tool_credential', 'public.storage_use', 'public.usage_report',
+        'public.set_tool_credential', 'public.signal_task', 'public.storage_use', 'public.usage_report',
         'public.verify_tool_token', 'public.watch_task', 'public.write_hash'
       ]) as wanted (name)
       join pg_catalog.pg_proc as function
@@ -260,6 +260,18 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('OUTPUT_SCHEMA_INVALID', 422, 'tool_error', false, true),
   ('OUTPUT_SCHEMA_MISMATCH', 422, 'tool_error', false, true),
   ('OUTPUT_TOO_LARGE', 422, 'config_error', false, false),
+  ('WORKFLOW_NAME_TAKEN', 409, 'tool_error', false, true),
+  ('WORKFLOW_UNKNOWN', 409, 'tool_error', false, true),
+  ('WORKFLOW_CHANGED', 409, 'tool_error', false, true),
+  ('WORKFLOW_FAILED', 500, 'tool_error', false, true),
+  ('STEP_INVALID', 400, 'tool_error', false, true),
+  ('STEP_NAME_REPEATED', 400, 'tool_error', false, true),
+  ('STEP_RESULT_INVALID', 422, 'tool_error', false, true),
+  ('STEP_TIMED_OUT', 504, 'tool_error', false, true),
+  ('STEP_OUTCOME_UNKNOWN', 409, 'tool_error', false, true),
+  ('SIGNAL_INVALID', 400, 'tool_error', false, true),
+  ('SIGNAL_NOT_ACCEPTED', 409, 'tool_error', false, true),
+  ('SIGNAL_URL_INVALID', 404, 'tool_error', false, true),
   ('REVIEW_NOT_FOUND', 404, 'tool_error', false, true),
   ('REVIEW_ALREADY_ANSWERED', 409, 'tool_error', false, true),
   ('REVIEW_NOT_REOPENABLE', 409, 'tool_error', false, true),
@@ -1432,6 +1444,7 @@ create table public.agents (
   is_active boolean not null default true,
   audience text not null default 'everyone' check (audience in ('everyone', 'named')),
   revision int,
+  runner text check (runner ~ '^[a-z0-9][a-z0-9_-]{0,62}$'),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
@@ -1442,6 +1455,7 @@ comment on table public.agents is 'Reusable agents. Written by the service role;
 comment on column public.agents.system_prompt is 'Not readable by users.';
 comment on column public.agents.audience is 'everyone: every user may create tasks for the agent, and every job may hand off to it. named: only the users in agent_audience and their jobs.';
 comment on column public.agents.revision is 'The newest row of agent_revisions. Written at the end of each transaction that changes the agent.';
+comment on column public.agents.runner is 'Null: a model decides in the agent''s tasks. Otherwise the agent is a workflow, and this is the edge function, or the process, whose code decides. Written by register_workflows().';
 comment on column public.agents.model is 'Null: the provider''s default model.';
 comment on column public.agents.input_schema is 'JSON Schema that the input of the agent''s tasks must match. Null: any object or text.';
 comment on column public.agents.max_turns is 'Most model calls of one task; the task then fails with TURNS_EXCEEDED. Null: only the budget limits them.';
@@ -1490,7 +1504,7 @@ comment on policy "users read the agents that they may use" on public.agents is
 grant select (
   id, name, slug, description, provider_id, model, temperature, max_tokens, input_schema, output_schema,
   reasoning_effort, provider_tools, must_complete, max_turns, max_continuations, budget, may_hand_off, is_active, audience, revision,
-  created_at, updated_at
+  runner, created_at, updated_at
 ) on public.agents to authenticated;
 grant select, insert, update, delete on public.agents to service_role;
 
@@ -1910,6 +1924,7 @@ create table public.tasks (
   agent_slug text,
   agent_revision int,
   agent_changes jsonb,
+  runner text not null default '',
 
   status text not null default 'pending' check (status = any (
     '{pending,running,pending_subtask,needs_human_review,completed,failed,cancelled}'
@@ -1991,12 +2006,12 @@ create index tasks_jobs_idx on public.tasks (created_at, id)
   include (created_by, status, agent_slug) where parent_id is null;
 create index tasks_in_review_idx on public.tasks (created_by, master_task_id) where status = 'needs_human_review';
 -- The lines: the due tasks of each owner, and of each key of an owner, by priority and then by age. The service
--- counts as an owner.
+-- counts as an owner, and each runner has lines of its own.
 create index tasks_line_idx on public.tasks (
-  owner_key, array_position(array['high', 'normal', 'low'], priority), id
+  runner, owner_key, array_position(array['high', 'normal', 'low'], priority), id
 ) where status = 'pending' and run_after is null;
 create index tasks_key_line_idx on public.tasks (
-  owner_key, coalesce(md5(concurrency_key), ''),
+  runner, owner_key, coalesce(md5(concurrency_key), ''),
   array_position(array['high', 'normal', 'low'], priority), id
 ) where status = 'pending' and run_after is null;
 create index tasks_delayed_idx on public.tasks (run_after) where status = 'pending' and run_after is not null;
@@ -2014,6 +2029,7 @@ comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask 
 comment on column public.tasks.warnings is 'Why the result may be incomplete, [{server, tool, code, message, step_seq}]: tools that failed and have not succeeded since, 20 at most, and without server and tool an answer that was cut at the output limit (MODEL_OUTPUT_CUT) or of which parts could not be read (MODEL_OUTPUT_INVALID). tool and step_seq are missing when the whole server was unavailable.';
 comment on column public.tasks.agent_revision is 'The revision of the agent with which the task runs until it ends: the one that was current when its job was created, retried or continued. Null: the agent as it is.';
 comment on column public.tasks.agent_changes is 'What the agent has in this task in place of its revision''s {provider, model, fallbacks, prompt}, with which it runs until the job is deleted; subtasks of the same agent inherit it. Null: nothing.';
+comment on column public.tasks.runner is 'Who may claim the task: agents.runner when it was created; empty for the workers of the platform.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
 comment on column public.tasks.is_kept is 'On master tasks: retention does not delete the job. Set with retain_job().';
 comment on column public.tasks.created_by is 'The owner; null for tasks of the service. A subtask has the owner of its master task.';
@@ -2094,7 +2110,7 @@ grant select on public.tasks to authenticated, service_role;
 create table public.task_steps (
   task_id uuid not null references public.tasks (id) on delete cascade,
   seq int not null,
-  kind text not null check (kind = any ('{model,tool,system,user,guardrail}')),
+  kind text not null check (kind = any ('{model,tool,system,user,guardrail,step}')),
   state text not null check (state = any ('{started,done,failed}')),
   name text,
   call_id text,
@@ -2117,7 +2133,7 @@ comment on table private.task_steps_other is
 alter table private.task_steps_other enable row level security;
 comment on table public.task_steps is
   'The transcript of a task, which is also its checkpoint: one row per model call or tool call. A step that has ended never runs again.';
-comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: a call of one of the five system tools. user: a message that continued the task, stored in input. guardrail: a check of the input or the output through the gateway.';
+comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: a call of one of the five system tools. user: a message that continued the task, stored in input. guardrail: a check of the input or the output through the gateway. step: a step of a workflow''s code, or a sleep or signal that it waits for.';
 comment on column public.task_steps.input is 'The arguments of a call. For a model call: what its prompt omitted from the transcript (left_out), or the last step that it summarizes (summarizes_through); after an answer that was cut, the step whose text it continues (continues) or its larger output limit (max_tokens); and retried, when the task ended after the answer and was retried. Null when none of them applies.';
 comment on column public.task_steps.output is 'The result of the step. While state is started, for a model call that was cut: {text, is_partial: true} with the part of the answer that had arrived; the repeated call replaces it.';
 comment on column public.task_steps.state is 'started: running. done: ended. failed: ended with an error, which the model reads as the result.';
@@ -2158,7 +2174,8 @@ create table private.task_events (
     tool.started,tool.completed,tool.failed,
     subtask.created,subtask.finished,
     review.requested,review.answered,review.reopened,
-    skill.loaded,data.saved
+    skill.loaded,data.saved,
+    step.completed,step.failed,signal.received
   }')),
   payload jsonb not null default '{}' check (jsonb_typeof(payload) = 'object'),
   at timestamptz not null default clock_timestamp(),
@@ -2217,11 +2234,11 @@ create table public.human_reviews (
     check ((approved_arguments is not null) = (kind in ('call', 'rerun') and approved is true))
 );
 revoke all on public.human_reviews from anon, authenticated, service_role;
-create unique index human_reviews_one_open on public.human_reviews (task_id) where answered_at is null;
+create index human_reviews_open_idx on public.human_reviews (task_id) where answered_at is null;
 create index human_reviews_created_by_idx on public.human_reviews (created_by);
 create index human_reviews_reopened_by_idx on public.human_reviews (reopened_by) where reopened_by is not null;
 comment on table public.human_reviews is
-  'Questions to a person. A review is open while answered_at is null; only respond_to_review() answers it, and reopen_review() takes the answer back.';
+  'Questions to a person. A review is open while answered_at is null; an agent has one open review at most, a workflow may have several; only respond_to_review() answers it, and reopen_review() takes the answer back.';
 comment on column public.human_reviews.seq is 'The step that asked the question.';
 comment on column public.human_reviews.kind is
   'question: an agent asks. call: a tool call needs an approval. rerun: the outcome of a tool call is unknown, and making it again needs an approval. provider_tools: the use of tools that the model''s provider runs needs an approval, which holds for the rest of the task.';
@@ -3529,7 +3546,7 @@ comment on function private.wake_for_due_work() is
 create constraint trigger tasks_wake_on_insert after insert on public.tasks
   deferrable initially deferred for each row
   when (case
-    when (new.status = 'pending' and new.run_after is null) is not true then false
+    when (new.status = 'pending' and new.run_after is null and new.runner = '') is not true then false
     when current_setting('supaswarm.wakes_at_commit', true) = 'true' then false
     else set_config('supaswarm.wakes_at_commit', 'true', true) = 'true'
   end)
@@ -3538,7 +3555,7 @@ create constraint trigger tasks_wake_on_insert after insert on public.tasks
 create constraint trigger tasks_wake_on_update after update of status on public.tasks
   deferrable initially deferred for each row
   when (case
-    when (new.status = 'pending' and new.run_after is null and old.status <> 'pending') is not true then false
+    when (new.status = 'pending' and new.run_after is null and new.runner = '' and old.status <> 'pending') is not true then false
     when current_setting('supaswarm.wakes_at_commit', true) = 'true' then false
     else set_config('supaswarm.wakes_at_commit', 'true', true) = 'true'
   end)
@@ -3728,9 +3745,10 @@ comment on function private.take_from_minute(text, uuid, text) is
 
 -- Tasks -----------------------------------------------------------------------------------------
 
--- Delayed tasks are not in the lines, so they are counted with this index.
+-- Delayed tasks are not in the lines, so they are counted with this index. A workflow that has begun waits for
+-- something else than its turn.
 create index tasks_delayed_of_owner_idx on public.tasks (created_by)
-  where status = 'pending' and run_after is not null and created_by is not null;
+  where status = 'pending' and run_after is not null and created_by is not null and (runner = '' or epoch = 0);
 
 create function private.waiting_count(p_user_id uuid, p_max bigint)
 returns bigint
@@ -3743,9 +3761,14 @@ begin
   return (
     select count(*)
     from (
-      select from public.tasks as task
-      where task.status = 'pending' and task.run_after is null
-        and task.owner_key = p_user_id
+      select
+      from (select '' as name union all select name from private.runners) as runner
+      cross join lateral (
+        select from public.tasks as task
+        where task.status = 'pending' and task.run_after is null
+          and task.runner = runner.name and task.owner_key = p_user_id
+        limit p_max
+      ) as task
       limit p_max
     ) as queued
   ) + (
@@ -3753,13 +3776,14 @@ begin
     from (
       select from public.tasks as task
       where task.status = 'pending' and task.run_after is not null and task.created_by = p_user_id
+        and (task.runner = '' or task.epoch = 0)
       limit p_max
     ) as delayed
   );
 end;
 $$;
 comment on function private.waiting_count(uuid, bigint) is
-  'How many tasks of a user wait to run. Counts queued and delayed tasks separately, each up to p_max.';
+  'How many tasks of a user wait to run; not workflows that wait for a time, a signal or a person. Counts queued and delayed tasks separately, each up to p_max.';
 
 create function private.assert_may_wait(p_user_id uuid, p_count int, p_action text)
 returns void
@@ -4983,11 +5007,11 @@ begin
   end if;
 
   insert into public.tasks (
-    id, master_task_id, agent_id, agent_slug, agent_revision, agent_changes, input, created_by, idempotency_key, run_after,
+    id, master_task_id, agent_id, agent_slug, agent_revision, agent_changes, runner, input, created_by, idempotency_key, run_after,
     priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, max_attempts, logs
   )
   values (
-    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, v_changes, p_input, p_created_by, p_idempotency_key, p_run_after,
+    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, v_changes, coalesce(v_agent.runner, ''), p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
     v_budget, p_traceparent, p_tracestate, p_output_schema, p_max_attempts,
     array[private.log_line('created for agent ' || v_agent.slug)]
@@ -5433,7 +5457,7 @@ comment on function private.task_contexts(public.tasks[]) is
 -- their priorities: priority only orders the tasks of one owner. Every read is an index probe. Its cost depends
 -- on how many owners wait, up to a bound, and not on how many tasks wait.
 
-create function private.release_due_tasks()
+create function private.release_due_tasks(p_runner text default '')
 returns uuid
 language plpgsql
 set search_path = ''
@@ -5463,14 +5487,15 @@ begin
     );
   end if;
   return (
-    select owner_key from public.tasks where status = 'pending' and run_after is null order by owner_key desc limit 1
+    select owner_key from public.tasks
+    where status = 'pending' and run_after is null and runner = p_runner order by owner_key desc limit 1
   );
 end;
 $$;
-comment on function private.release_due_tasks() is
-  'Puts delayed tasks that are due, and jobs of changed rows, into the lines and returns the last owner_key of them: null when nothing waits, that of the service, which sorts first, when no user waits.';
+comment on function private.release_due_tasks(text) is
+  'Puts delayed tasks that are due, and jobs of changed rows, into the lines and returns the last owner_key of those of a runner: null when nothing waits, that of the service, which sorts first, when no user waits.';
 
-create function private.owners_in_turn(p_limit int, p_of_users boolean)
+create function private.owners_in_turn(p_limit int, p_of_users boolean, p_runner text default '')
 returns table (owner_key uuid, running_count int, free_slot_count int)
 language plpgsql
 set search_path = ''
@@ -5501,7 +5526,8 @@ begin
       cross join lateral (
         (
           select waiting.has_wrapped, task.owner_key, task.created_by from public.tasks as task
-          where task.status = 'pending' and task.run_after is null and task.owner_key < waiting.owner_key
+          where task.status = 'pending' and task.run_after is null and task.runner = p_runner
+            and task.owner_key < waiting.owner_key
             and (not waiting.has_wrapped or task.owner_key >= v_start)
           order by task.owner_key desc limit 1
         )
@@ -5509,7 +5535,8 @@ begin
         (
           select true, task.owner_key, task.created_by from public.tasks as task
           where p_of_users and not waiting.has_wrapped
-            and task.status = 'pending' and task.run_after is null and task.owner_key >= v_start
+            and task.status = 'pending' and task.run_after is null and task.runner = p_runner
+            and task.owner_key >= v_start
           order by task.owner_key desc limit 1
         )
         limit 1
@@ -5541,10 +5568,13 @@ begin
     limit p_limit;
 end;
 $$;
-comment on function private.owners_in_turn(int, boolean) is
-  'Up to p_limit owners with waiting tasks, those with the fewest running tasks first, and how many more each may have. Without p_of_users only the service.';
+comment on function private.owners_in_turn(int, boolean, text) is
+  'Up to p_limit owners with waiting tasks of a runner, those with the fewest running tasks first, and how many more each may have. Without p_of_users only the service.';
 
-create function private.waiting_tasks_of_owner(p_owner_key uuid, p_limit int, p_is_idle boolean, p_has_key_limits boolean)
+create function private.waiting_tasks_of_owner(
+  p_owner_key uuid, p_limit int, p_is_idle boolean, p_has_key_limits boolean,
+  p_runner text default '', p_workflows text[] default null
+)
 returns table (task_id uuid, runs_exclusively boolean, rank int)
 language plpgsql
 set search_path = ''
@@ -5563,8 +5593,9 @@ begin
     return query
       select task.id, task.runs_exclusively, array_position(array['high', 'normal', 'low'], task.priority)
       from public.tasks as task
-      where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
+      where task.status = 'pending' and task.run_after is null and task.runner = p_runner and task.owner_key = p_owner_key
         and (p_is_idle or not task.runs_exclusively)
+        and (p_workflows is null or task.agent_slug = any (p_workflows))
       order by array_position(array['high', 'normal', 'low'], task.priority), task.id
       limit p_limit;
     return;
@@ -5575,7 +5606,7 @@ begin
       from (values (1, v_start), (2, '')) as arm (half, from_digest)
       cross join lateral (
         select coalesce(md5(task.concurrency_key), '') as digest from public.tasks as task
-        where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
+        where task.status = 'pending' and task.run_after is null and task.runner = p_runner and task.owner_key = p_owner_key
           and coalesce(md5(task.concurrency_key), '') >= arm.from_digest
         order by coalesce(md5(task.concurrency_key), '') limit 1
       ) as first
@@ -5585,7 +5616,7 @@ begin
       from line
       cross join lateral (
         select coalesce(md5(task.concurrency_key), '') as digest from public.tasks as task
-        where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
+        where task.status = 'pending' and task.run_after is null and task.runner = p_runner and task.owner_key = p_owner_key
           and coalesce(md5(task.concurrency_key), '') > line.digest
         order by coalesce(md5(task.concurrency_key), '') limit 1
       ) as following
@@ -5611,9 +5642,10 @@ begin
     cross join lateral (
       select task.id, task.runs_exclusively, array_position(array['high', 'normal', 'low'], task.priority) as rank
       from public.tasks as task
-      where task.status = 'pending' and task.run_after is null and task.owner_key = p_owner_key
+      where task.status = 'pending' and task.run_after is null and task.runner = p_runner and task.owner_key = p_owner_key
         and coalesce(md5(task.concurrency_key), '') = room.digest
         and (p_is_idle or not task.runs_exclusively)
+        and (p_workflows is null or task.agent_slug = any (p_workflows))
       order by array_position(array['high', 'normal', 'low'], task.priority), task.id
       limit greatest(room.free_slot_count, 0)
     ) as candidate
@@ -5621,10 +5653,13 @@ begin
     limit p_limit;
 end;
 $$;
-comment on function private.waiting_tasks_of_owner(uuid, int, boolean, boolean) is
-  'The first waiting tasks of an owner, by priority and age; with p_has_key_limits those whose concurrency keys are below their limits.';
+comment on function private.waiting_tasks_of_owner(uuid, int, boolean, boolean, text, text[]) is
+  'The first waiting tasks of an owner for a runner, by priority and age; with p_has_key_limits those whose concurrency keys are below their limits. p_workflows: only tasks of these workflows, which the runner has.';
 
-create function private.next_tasks(p_limit int, p_is_idle boolean, p_of_users boolean, p_has_key_limits boolean)
+create function private.next_tasks(
+  p_limit int, p_is_idle boolean, p_of_users boolean, p_has_key_limits boolean,
+  p_runner text default '', p_workflows text[] default null
+)
 returns setof uuid
 language plpgsql
 set search_path = ''
@@ -5639,8 +5674,9 @@ declare
   v_wanted constant int := case when p_of_users then p_limit else 4 * p_limit end;
   v_turn constant uuid[] := array(
     select task.id
-    from private.owners_in_turn(v_wanted, p_of_users) as owner
-    cross join lateral private.waiting_tasks_of_owner(owner.owner_key, owner.free_slot_count, p_is_idle, p_has_key_limits)
+    from private.owners_in_turn(v_wanted, p_of_users, p_runner) as owner
+    cross join lateral private.waiting_tasks_of_owner(
+      owner.owner_key, owner.free_slot_count, p_is_idle, p_has_key_limits, p_runner, p_workflows)
       with ordinality as task (id, runs_exclusively, rank, place)
     -- The owner with the fewest running tasks comes first. Ties are random, weighted by priority. If priority
     -- decided ties, an owner that marks everything urgent would always win.
@@ -5658,10 +5694,13 @@ begin
     for no key update skip locked;
 end;
 $$;
-comment on function private.next_tasks(int, boolean, boolean, boolean) is
-  'Locks up to p_limit waiting tasks that run next: in turn among owners, by priority and age within each, within quotas and concurrency_limits. Tasks with runs_exclusively come first, and only with p_is_idle. Without p_of_users only tasks of the service, which have no quota.';
+comment on function private.next_tasks(int, boolean, boolean, boolean, text, text[]) is
+  'Locks up to p_limit waiting tasks of a runner that run next: in turn among owners, by priority and age within each, within quotas and concurrency_limits. Tasks with runs_exclusively come first, and only with p_is_idle. Without p_of_users only tasks of the service, which have no quota.';
 
-create function private.claim_tasks(p_worker_id text, p_limit int, p_lease_seconds int, p_is_idle boolean default true)
+create function private.claim_tasks(
+  p_worker_id text, p_limit int, p_lease_seconds int, p_is_idle boolean default true,
+  p_runner text default '', p_workflows text[] default null
+)
 returns table (task_id uuid, epoch bigint, context json)
 language plpgsql
 set search_path = ''
@@ -5673,7 +5712,7 @@ as $$
 declare
   v_least constant uuid := uuid '00000000-0000-0000-0000-000000000000';
   v_has_key_limits constant boolean := exists (select from private.concurrency_limits);
-  v_last_owner constant uuid := private.release_due_tasks();
+  v_last_owner constant uuid := private.release_due_tasks(p_runner);
   v_has_pauses boolean;
   v_of_users constant boolean := v_has_key_limits or v_last_owner > v_least;
   v_ids uuid[] := array[]::uuid[];
@@ -5691,13 +5730,14 @@ begin
       -- claim without the lock ignores tasks that users create meanwhile; the next claim finds them.
       perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));
     end if;
-    v_ids := array(select private.next_tasks(p_limit, p_is_idle, v_of_users, v_has_key_limits));
+    v_ids := array(select private.next_tasks(
+      p_limit, p_is_idle, v_of_users, v_has_key_limits, p_runner, p_workflows));
     if v_has_pauses then
       v_ids := private.without_paused(v_ids);
     end if;
   end if;
   if cardinality(v_ids) < p_limit then
-    perform private.open_wake_gate('supaswarm_tasks');
+    perform private.open_wake_gate(coalesce(nullif(p_runner, ''), 'supaswarm_tasks'));
   end if;
   if cardinality(v_ids) = 0 then
     return;
@@ -5743,11 +5783,15 @@ begin
   ) as event (place, type, payload)
   where event.place = 1 or begun.task_id is not null
   order by task.ordinality, event.place;
-  return query select * from private.task_contexts(v_tasks);
+  if p_runner = '' then
+    return query select * from private.task_contexts(v_tasks);
+  else
+    return query select * from private.workflow_contexts(v_tasks);
+  end if;
 end;
 $$;
-comment on function private.claim_tasks(text, int, int, boolean) is
-  'Claims up to p_limit tasks for a worker, each with a lease of p_lease_seconds and a new epoch, and writes their first steps, which are always model calls. With p_is_idle, which says that the worker runs nothing and has most of its lifetime left, it may be given one task with runs_exclusively, and then nothing else. Called by workers.';
+comment on function private.claim_tasks(text, int, int, boolean, text, text[]) is
+  'Claims up to p_limit tasks for a worker, each with a lease of p_lease_seconds and a new epoch, and writes the first steps of agents, which are always model calls. Tasks of agents by default; p_runner claims those of its workflows p_workflows. With p_is_idle, which says that the worker runs nothing and has most of its lifetime left, it may be given one task with runs_exclusively, and then nothing else. Called by workers.';
 
 -- engine/leases.sql
 
@@ -7245,6 +7289,9 @@ begin
   where parent.id = woken.id
   returning parent.* into v_parent;
 
+  if v_parent.runner <> '' then
+    perform private.wake_workflow(v_parent.id);
+  end if;
   perform private.emit_event(v_parent.id, v_parent.master_task_id, 'subtask.finished', jsonb_build_object(
     'step_seq', p_child.parent_step_seq,
     'subtask_id', p_child.id,
@@ -7254,7 +7301,7 @@ begin
 end;
 $$;
 comment on function private.report_to_parent(public.tasks, jsonb) is
-  'Writes the result of an ended child to the parent''s step, decrements pending_children and queues the parent when it reaches zero. The caller holds the job''s lock.';
+  'Writes the result of an ended child to the parent''s step, decrements pending_children and queues the parent when it reaches zero, a workflow each time. The caller holds the job''s lock.';
 
 create function private.cancelled_error()
 returns jsonb
@@ -7978,12 +8025,14 @@ as $$
 declare
   v_agent_id uuid;
   v_revision int;
+  v_runner text;
   v_id uuid := private.new_id();
   v_priority text := coalesce(p_options ->> 'priority', p_parent.priority);
   v_run_after timestamptz := (p_options ->> 'run_after')::timestamptz;
   v_changes jsonb;
 begin
-  select id, revision into v_agent_id, v_revision from public.agents where slug = p_agent_slug;
+  select id, revision, coalesce(runner, '') into v_agent_id, v_revision, v_runner
+  from public.agents where slug = p_agent_slug;
   if v_agent_id = p_parent.agent_id then
     v_changes := p_parent.agent_changes;
   end if;
@@ -7991,12 +8040,12 @@ begin
     v_revision := private.revision_of_job(v_agent_id, p_parent.master_task_id);
   end if;
   insert into public.tasks (
-    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, agent_revision, agent_changes, input, created_by,
+    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, agent_revision, agent_changes, runner, input, created_by,
     idempotency_key, run_after, priority, concurrency_key, metadata,
     traceparent, tracestate, output_schema, max_attempts, depth, logs
   )
   values (
-    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, v_revision, v_changes, p_input,
+    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, v_revision, v_changes, v_runner, p_input,
     p_parent.created_by, p_options ->> 'idempotency_key', v_run_after, v_priority,
     coalesce(p_options ->> 'concurrency_key', p_parent.concurrency_key),
     coalesce(p_options -> 'metadata', '{}'),
@@ -8710,7 +8759,8 @@ begin
       'Send less, or store it as a file or document and name that.');
   end if;
   select * into v_review from public.human_reviews
-  where task_id = p_task_id and answered_at is null and seq = coalesce(p_seq, seq);
+  where task_id = p_task_id and answered_at is null and seq = coalesce(p_seq, seq)
+  order by seq limit 1;
   if not found then
     perform private.raise_no_open_review(p_task_id);
   end if;
@@ -8763,6 +8813,9 @@ begin
       run_after = case when p_hold_seconds > 0 then clock_timestamp() + make_interval(secs => p_hold_seconds) end,
       logs = logs || private.log_line('review answered: ' || case when p_approved then 'approved' else 'not approved' end)
   where id = p_task_id and status = 'needs_human_review';
+  if v_task.runner <> '' then
+    perform private.wake_workflow(p_task_id, case when p_hold_seconds > 0 then clock_timestamp() + make_interval(secs => p_hold_seconds) end);
+  end if;
   perform private.emit_event(p_task_id, v_task.master_task_id, 'review.answered', jsonb_build_object(
     'step_seq', v_review.seq, 'approved', p_approved, 'response', v_review.response,
     'approved_arguments', v_arguments, 'comments', p_comments, 'hold_seconds', nullif(p_hold_seconds, 0)));
@@ -8807,7 +8860,7 @@ as $$
   );
 $$;
 comment on function public.respond_to_review(uuid, boolean, jsonb, text, int, int) is
-  'Answers the open review of a task. Whether approved or not, the agent continues and reads the answer. When the review has options, p_response.choice is one of them. When it is about a tool call, p_response.arguments replaces the call''s arguments. p_hold_seconds (0 to 60): the agent continues only after this time, until which reopen_review() takes the answer back. p_seq: the step of the review that the person has seen, so that the answer is not taken for a question that was asked since; null answers whichever is open. Text from an OAuth client limits the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run (to approve a call also with its scopes) and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, REVIEW_CHOICE_INVALID, REVIEW_ARGUMENTS_INVALID, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Answers the open review of a task. Whether approved or not, the agent continues and reads the answer. When the review has options, p_response.choice is one of them. When it is about a tool call, p_response.arguments replaces the call''s arguments. p_hold_seconds (0 to 60): the agent continues only after this time, until which reopen_review() takes the answer back. p_seq: the step of the review that the person has seen, so that the answer is not taken for a question that was asked since; null answers the open one, of a workflow''s several the first. Text from an OAuth client limits the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run (to approve a call also with its scopes) and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, REVIEW_CHOICE_INVALID, REVIEW_ARGUMENTS_INVALID, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.respond_to_review(uuid, boolean, jsonb, text, int, int) from public, anon, authenticated, service_role;
 grant execute on function
   private.respond_to_review(uuid, boolean, jsonb, text, int, int),
@@ -8947,7 +9000,11 @@ begin
 
   if exists (select from public.tasks where master_task_id = p_master.id and status = 'running') then
     -- A worker that gets a wake sends a heartbeat immediately, whose answer names the cancelled tasks.
-    perform private.wake_function('supaswarm-worker');
+    perform private.wake_function(working.function_name)
+    from (
+      select distinct coalesce(nullif(runner, ''), 'supaswarm-worker') as function_name
+      from public.tasks where master_task_id = p_master.id and status = 'running'
+    ) as working;
     perform pg_notify('supaswarm_tasks', 'cancel');
   end if;
   return v_count;
@@ -9095,7 +9152,8 @@ begin
   end if;
   -- A subtask without a step reports no result to its parent, so there is nothing to take back.
   if p_child.parent_step_seq is not null and (
-    v_parent.status not in ('pending', 'pending_subtask') or exists (
+    -- The end of each subtask queues a workflow.
+    v_parent.runner <> '' or v_parent.status not in ('pending', 'pending_subtask') or exists (
       select from public.task_steps
       where task_id = v_parent.id and kind in ('model', 'user') and seq > p_child.parent_step_seq
     )
@@ -9235,6 +9293,7 @@ begin
     and step.state = 'started';
   perform private.delete_verdicts(p_task_id);
   perform private.ask_again(p_task_id);
+  perform private.reopen_workflow_step(v_task);
   perform private.requeue_ended(p_task_id, 'retried by request');
   perform private.emit_event(p_task_id, v_task.master_task_id, 'task.retried',
     jsonb_build_object('error', v_task.error, 'retry_at', clock_timestamp(), 'reason', 'requested')
@@ -9655,11 +9714,11 @@ begin
   perform private.take_task_creation(v_source.created_by, 'fork the task');
 
   insert into public.tasks (
-    id, master_task_id, agent_id, agent_slug, agent_revision, agent_changes, input, created_by, priority, concurrency_key,
+    id, master_task_id, agent_id, agent_slug, agent_revision, agent_changes, runner, input, created_by, priority, concurrency_key,
     metadata, budget, traceparent, tracestate, output_schema, max_attempts, intermediate_data, storage_paths, logs
   )
   select
-    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, v_source.agent_changes, coalesce(v_changes -> 'input', v_source.input), v_source.created_by, v_source.priority,
+    v_id, v_id, v_agent.id, v_agent.slug, v_agent.revision, v_source.agent_changes, v_source.runner, coalesce(v_changes -> 'input', v_source.input), v_source.created_by, v_source.priority,
     v_source.concurrency_key, v_source.metadata, private.capped_budget(private.budget_left(master), v_source.created_by),
     v_source.traceparent, v_source.tracestate, v_source.output_schema, v_source.max_attempts,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,
@@ -9724,6 +9783,11 @@ begin
     perform private.raise_error('TASK_NOT_CONTINUABLE',
       format('Cannot continue task %s: it is a subtask, and its parent already has its result', p_task_id),
       format('Continue the master task %s, or fork the subtask.', p_task.master_task_id));
+  end if;
+  if p_task.runner <> '' then
+    perform private.raise_error('TASK_NOT_CONTINUABLE',
+      format('Cannot continue task %s: it is a workflow, whose code reads no messages', p_task_id),
+      'Start another job, or send a signal to one that has not ended.');
   end if;
   if p_task.finished_at is null then
     perform private.raise_error('TASK_NOT_CONTINUABLE',
@@ -10318,6 +10382,7 @@ begin
   perform private.run_maintenance('return_resumed_tasks', 10000);
   perform private.run_maintenance('end_late_statements');
   perform private.run_maintenance('check_alerts');
+  perform private.run_maintenance('wake_due_runners');
   perform private.wake_for_due_work();
 end;
 $$;
@@ -10463,6 +10528,569 @@ end;
 $$;
 comment on function private.repair_queue() is
   'Sends a message for each waiting task that has none, because it is due only now or somebody deleted it, and deletes those whose task does not wait. Returns how many it sent. Called by the reconciler.';
+
+-- engine/workflows.sql
+
+-- Workflows: agents whose decisions come from a user's code. A runner, which is an edge function or a process, serves
+-- workflows and claims their tasks as workers claim those of other agents. Here: who serves what, and who wakes.
+
+create table private.runners (
+  name text primary key check (name ~ '^[a-z0-9][a-z0-9_-]{0,62}$'),
+  workflows text[] not null,
+  registered_at timestamptz not null default clock_timestamp()
+);
+comment on table private.runners is
+  'Who serves workflows, and which ones: what its newest code said when it started. Tasks of other workflows of a runner wait.';
+alter table private.runners enable row level security;
+
+create function private.register_workflows(p_runner text, p_workflows jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_taken text;
+begin
+  select workflow.name into v_taken
+  from public.agents as agent
+  join jsonb_to_recordset(p_workflows) as workflow (name text) on workflow.name in (agent.slug, agent.name)
+  where agent.runner is distinct from p_runner
+  limit 1;
+  if v_taken is not null then
+    perform private.raise_error('WORKFLOW_NAME_TAKEN',
+      format('Cannot serve the workflow "%s" from "%s": an agent, or a workflow of another function, has this name', v_taken, p_runner),
+      'Choose another name, or delete that agent.');
+  end if;
+  insert into private.wake_gate (name) values (p_runner) on conflict do nothing;
+  insert into private.runners as runner (name, workflows)
+  values (p_runner, array(select workflow.name from jsonb_to_recordset(p_workflows) as workflow (name text)))
+  on conflict (name) do update set workflows = excluded.workflows, registered_at = clock_timestamp();
+  insert into public.agents as agent (name, slug, description, system_prompt, runner, input_schema, output_schema)
+  select workflow.name, workflow.name, workflow.description, '', p_runner, workflow.input_schema, workflow.output_schema
+  from jsonb_to_recordset(p_workflows) as workflow (name text, description text, input_schema jsonb, output_schema jsonb)
+  on conflict (slug) do update
+  set description = excluded.description, input_schema = excluded.input_schema, output_schema = excluded.output_schema
+  where (agent.description, agent.input_schema, agent.output_schema)
+    is distinct from (excluded.description, excluded.input_schema, excluded.output_schema);
+end;
+$$;
+comment on function private.register_workflows(text, jsonb) is
+  'Makes the workflows [{name, description, input_schema, output_schema}] of a runner known, so that jobs can start with them. Raises WORKFLOW_NAME_TAKEN. Called by runners when they start.';
+
+create function private.workflow_problems()
+returns table (kind text, name text, field text, problem text, hint text)
+language sql
+stable
+set search_path = ''
+set enable_seqscan = off
+as $$
+  select 'workflow', agent.slug, 'runner',
+    format('WORKFLOW_UNKNOWN: the function "%s" does not have this workflow any more, and %s tasks wait for it', agent.runner, waiting.task_count),
+    'Deploy code that has it beside the new one, or cancel the jobs.'
+  from public.agents as agent
+  join private.runners as runner on runner.name = agent.runner
+  cross join lateral (
+    select count(*) as task_count from public.tasks as task where task.agent_id = agent.id and task.finished_at is null
+  ) as waiting
+  where agent.slug <> all (runner.workflows) and waiting.task_count > 0;
+$$;
+comment on function private.workflow_problems() is
+  'Workflows with tasks that have not ended and that their runner no longer has.';
+
+-- Wakes -----------------------------------------------------------------------------------------------------------
+
+create function private.wake_runner_at_commit()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  if new.runner = any (private.pass_wake_gates(array[new.runner])) then
+    perform private.wake_function(new.runner);
+  end if;
+  return null;
+end;
+$$;
+comment on function private.wake_runner_at_commit() is
+  'Deferred row trigger of tasks: wakes the runner of a workflow that can go on, as wake_at_commit() wakes workers. Definer: it runs at commit as the role that commits.';
+-- Each fires once per transaction and runner, as those of the workers do.
+create constraint trigger tasks_wake_runner_on_insert after insert on public.tasks
+  deferrable initially deferred for each row
+  when (case
+    when (new.runner <> '' and new.status = 'pending' and new.run_after is null) is not true then false
+    when current_setting('supaswarm.wakes_runner_at_commit', true) = new.runner then false
+    else set_config('supaswarm.wakes_runner_at_commit', new.runner, true) = new.runner
+  end)
+  execute function private.wake_runner_at_commit();
+create constraint trigger tasks_wake_runner_on_update after update of status, run_after on public.tasks
+  deferrable initially deferred for each row
+  when (case
+    when (
+      new.runner <> '' and new.status = 'pending' and new.run_after is null
+      and (old.status <> 'pending' or old.run_after is not null)
+    ) is not true then false
+    when current_setting('supaswarm.wakes_runner_at_commit', true) = new.runner then false
+    else set_config('supaswarm.wakes_runner_at_commit', new.runner, true) = new.runner
+  end)
+  execute function private.wake_runner_at_commit();
+
+create function private.wake_due_runners()
+returns int
+language plpgsql
+set search_path = ''
+set enable_seqscan = off
+as $$
+declare
+  v_name text;
+  v_count int := 0;
+begin
+  for v_name in
+    select runner.name
+    from private.runners as runner
+    where exists (
+      select from public.tasks as task
+      where task.runner = runner.name and task.status = 'pending' and task.run_after is null
+        and task.agent_slug = any (runner.workflows)
+    ) or exists (
+      select from public.tasks as task
+      where task.status = 'pending' and task.run_after <= clock_timestamp()
+        and task.runner = runner.name and task.agent_slug = any (runner.workflows)
+    ) or exists (
+      select from public.tasks as task
+      where task.status = 'running' and task.runner = runner.name
+        and task.lease_expires_at <= clock_timestamp() + interval '15 seconds'
+    )
+  loop
+    perform private.wake_function(v_name);
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end;
+$$;
+comment on function private.wake_due_runners() is
+  'Wakes the runners that have a workflow that is due, or whose lease will expire before the next tick. Returns how many. Called by cron, through tick().';
+
+create function private.wake_workflow(p_task_id uuid, p_run_after timestamptz default null)
+returns void
+language sql
+set search_path = ''
+as $$
+  update public.tasks
+  set status = 'pending', run_after = wake_workflow.p_run_after
+  where id = wake_workflow.p_task_id and runner <> '' and epoch > 0 and cancel_requested_at is null
+    and (status in ('pending_subtask', 'needs_human_review') or status = 'pending' and run_after is not null);
+$$;
+comment on function private.wake_workflow(uuid, timestamptz) is
+  'Queues a parked workflow, one of whose waits has ended, not to be claimed before p_run_after (null: now). The caller holds the job''s lock.';
+
+-- engine/signals.sql
+
+-- Signals: what somebody outside of a job tells a workflow of it. A signal is stored before it is delivered, also
+-- when nobody waits for it yet, and delivered once, in the order of arrival.
+
+create table public.task_signals (
+  -- Given out under the job's lock, so that it is the order of arrival.
+  id bigint generated always as identity primary key,
+  task_id uuid not null references public.tasks (id) on delete cascade,
+  name text not null,
+  data jsonb not null,
+  key text,
+  sent_by uuid references auth.users (id) on delete set null,
+  sent_as text not null check (sent_as in ('user', 'client', 'service', 'url')),
+  sent_at timestamptz not null default clock_timestamp(),
+  step_seq int
+);
+revoke all on public.task_signals from anon, authenticated, service_role;
+revoke all on sequence public.task_signals_id_seq from anon, authenticated, service_role;
+create index task_signals_waiting_idx on public.task_signals (task_id, name, id) where step_seq is null;
+create index task_signals_task_id_idx on public.task_signals (task_id);
+create unique index task_signals_key_idx on public.task_signals (task_id, key) where key is not null;
+create index task_signals_sent_by_idx on public.task_signals (sent_by) where sent_by is not null;
+comment on table public.task_signals is
+  'Signals to workflows, in the order of arrival. Written by signal_task().';
+comment on column public.task_signals.key is 'A second signal of the task with the same key changes nothing.';
+comment on column public.task_signals.sent_as is
+  'user: the owner''s own session. client: an OAuth client. service: a secret key. url: the holder of a URL that the workflow made with flow.signalUrl().';
+comment on column public.task_signals.step_seq is 'The step that took it; null: none has yet.';
+alter table public.task_signals enable row level security;
+create policy "owners read the signals of their tasks" on public.task_signals
+  for select to authenticated using (exists (
+    -- "offset 0" as for task_steps.
+    select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid()) offset 0
+  ));
+comment on policy "owners read the signals of their tasks" on public.task_signals is
+  'Owners see which signals have arrived, and which step took each.';
+grant select on public.task_signals to authenticated, service_role;
+
+create function private.store_signal(p_task_id uuid, p_name text, p_data jsonb, p_key text, p_sent_as text)
+returns table (id bigint, is_new boolean)
+language plpgsql
+set search_path = ''
+as $$
+#variable_conflict use_column
+declare
+  c_max_waiting constant int := 100;
+  c_hint constant text := 'Send the job''s task id, a name of 1 to 200 characters, and JSON of at most 1 MiB.';
+  v_task public.tasks;
+  v_id bigint;
+begin
+  if coalesce(length(p_name), 0) not between 1 and 200 then
+    perform private.raise_error('SIGNAL_INVALID', 'Cannot send the signal: its name does not have 1 to 200 characters', c_hint);
+  end if;
+  if length(p_key) not between 1 and 255 then
+    perform private.raise_error('SIGNAL_INVALID', 'Cannot send the signal: its key does not have 1 to 255 characters', c_hint);
+  end if;
+  if not private.is_within_limits(coalesce(p_data, 'null')) then
+    perform private.raise_error('SIGNAL_INVALID',
+      'Cannot send the signal: its data is larger than 1 MiB, 64 levels or 70,000 values, or has a number that programs cannot read', c_hint);
+  end if;
+  -- A workflow that parks meanwhile would not see it.
+  perform private.lock_job_of(p_task_id);
+  v_task := private.any_task(p_task_id);
+  select signal.id into v_id from public.task_signals as signal where signal.task_id = p_task_id and signal.key = p_key;
+  if found then
+    return query select v_id, false;
+    return;
+  end if;
+  if v_task.runner = '' or v_task.finished_at is not null or v_task.cancel_requested_at is not null then
+    perform private.raise_error('SIGNAL_NOT_ACCEPTED',
+      format('Cannot send the signal "%s": task %s %s', p_name, p_task_id,
+        case when v_task.runner = '' then 'is of an agent, and only workflows take signals' else 'has ended' end),
+      'Send signals to a workflow''s task that has not ended.');
+  end if;
+  if (
+    select count(*) from (
+      select from public.task_signals as signal where signal.task_id = p_task_id and signal.step_seq is null limit c_max_waiting
+    ) as waiting
+  ) >= c_max_waiting then
+    perform private.raise_error('SIGNAL_NOT_ACCEPTED',
+      format('Cannot send the signal "%s": %s signals already wait for task %s', p_name, c_max_waiting, p_task_id),
+      'Send it when the workflow has taken some of them.');
+  end if;
+  insert into public.task_signals (task_id, name, data, key, sent_by, sent_as)
+  values (p_task_id, p_name, coalesce(p_data, 'null'), p_key, auth.uid(), p_sent_as)
+  returning task_signals.id into v_id;
+  perform private.debit_job(v_task.master_task_id, v_task.created_by, pg_column_size(coalesce(p_data, 'null')) + 100);
+  perform private.emit_event(p_task_id, v_task.master_task_id, 'signal.received',
+    jsonb_build_object('name', p_name, 'signal_id', v_id));
+  if exists (
+    select from public.task_steps as step
+    where step.task_id = p_task_id and step.state = 'started' and step.input ->> 'signal' = p_name
+  ) then
+    perform private.wake_workflow(p_task_id);
+  end if;
+  return query select v_id, true;
+end;
+$$;
+comment on function private.store_signal(uuid, text, jsonb, text, text) is
+  'Stores a signal and wakes the workflow if it waits for one of this name. With a repeated key it returns the first signal''s id. The caller has checked who sends it. Raises TASK_NOT_FOUND, SIGNAL_INVALID, SIGNAL_NOT_ACCEPTED. Called by signal_task(), and by runners for signal URLs.';
+
+create function private.signal_task(p_task_id uuid, p_name text, p_data jsonb, p_key text)
+returns bigint
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+  v_signal record;
+begin
+  perform private.assert_person_may('send the signal', 'swarm:run');
+  v_task := private.own_task(p_task_id);
+  select * into v_signal from private.store_signal(p_task_id, p_name, p_data, p_key, private.calling_actor());
+  if v_signal.is_new then
+    perform private.record_calling_client(v_task.master_task_id, v_task.created_by);
+  end if;
+  return v_signal.id;
+end;
+$$;
+comment on function private.signal_task(uuid, text, jsonb, text) is
+  'See public.signal_task(). Definer: users may not write signals; assert_person_may() and own_task() check the caller.';
+
+create function public.signal_task(p_task_id uuid, p_name text, p_data jsonb default 'null', p_key text default null)
+returns bigint
+language sql
+set search_path = ''
+as $$
+  select private.signal_task(signal_task.p_task_id, signal_task.p_name, signal_task.p_data, signal_task.p_key);
+$$;
+comment on function public.signal_task(uuid, text, jsonb, text) is
+  'Sends a signal to a workflow''s task, which takes it with flow.signal(p_name), now or later: once, in the order of arrival. Returns the signal''s id; a repeated p_key returns the first signal''s. At most 100 signals wait for a task. What an OAuth client sends limits the job to the client''s scopes. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, SIGNAL_INVALID, SIGNAL_NOT_ACCEPTED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+revoke all on function public.signal_task(uuid, text, jsonb, text) from public, anon, authenticated, service_role;
+grant execute on function private.signal_task(uuid, text, jsonb, text), public.signal_task(uuid, text, jsonb, text)
+  to authenticated, service_role;
+
+-- What runners sign the addresses with that flow.signalUrl() gives to systems outside.
+select vault.create_secret(
+  replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''),
+  'supaswarm_signal_key',
+  'Signs the URLs with which systems outside of a job send it one signal'
+)
+where not exists (select from vault.decrypted_secrets where name = 'supaswarm_signal_key');
+
+create function private.signal_key()
+returns text
+language sql
+stable
+set search_path = ''
+as $$
+  select decrypted_secret from vault.decrypted_secrets where name = 'supaswarm_signal_key';
+$$;
+comment on function private.signal_key() is 'The key of signal URLs. Called by runners.';
+
+-- engine/workflow_steps.sql
+
+-- The steps of workflows. Code reads them, runs on to what it has to wait for, and records what it did. A step that
+-- waits is a started step with input.wait: sleep, signal or retry (until a time), child (a subtask) or review.
+
+create function private.settle_waits(p_task public.tasks)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
+  v_step record;
+  v_signal public.task_signals;
+begin
+  for v_step in
+    select seq, name, input ->> 'wait' as wait, input ->> 'signal' as signal, (input ->> 'until')::timestamptz as until
+    from public.task_steps
+    where task_id = (p_task).id and state = 'started' and input ->> 'wait' in ('sleep', 'signal')
+    order by seq
+  loop
+    v_signal := null;
+    if v_step.wait = 'signal' then
+      update public.task_signals set step_seq = v_step.seq
+      where id = (
+        select id from public.task_signals
+        where task_id = (p_task).id and name = v_step.signal and step_seq is null order by id limit 1
+      )
+      returning * into v_signal;
+    end if;
+    continue when v_signal.id is null and (v_step.until is null or v_step.until > v_now);
+    update public.task_steps
+    set state = 'done', ended_at = v_now,
+        output = case when v_signal.id is not null
+          then jsonb_build_object('value', v_signal.data, 'signal_id', v_signal.id)
+          else jsonb_build_object('value', null, 'is_timed_out', v_step.wait = 'signal') end
+    where task_id = (p_task).id and seq = v_step.seq;
+    perform private.emit_event((p_task).id, (p_task).master_task_id, 'step.completed',
+      jsonb_build_object('step_seq', v_step.seq, 'name', v_step.name, 'signal_id', v_signal.id));
+  end loop;
+end;
+$$;
+comment on function private.settle_waits(public.tasks) is
+  'Ends the steps of a workflow whose wait is over: their time has come, or a signal, each of which is taken once. The caller holds the task.';
+
+create function private.workflow_contexts(p_tasks public.tasks[])
+returns table (task_id uuid, epoch bigint, context json)
+language plpgsql
+set search_path = ''
+as $$
+begin
+  perform private.settle_waits(task) from unnest(p_tasks) as task
+  where exists (
+    select from public.task_steps as step where step.task_id = task.id and step.state = 'started'
+  );
+  return query
+    select task.id, task.epoch, json_build_object(
+      'workflow', task.agent_slug, 'input', task.input, 'runs_exclusively', task.runs_exclusively
+    )
+    from unnest(p_tasks) as task;
+end;
+$$;
+comment on function private.workflow_contexts(public.tasks[]) is
+  'What a runner needs to continue claimed tasks, except for their steps, which workflow_steps() returns as rows: as JSON, 500 steps take ten times as long. Ends the waits that are over.';
+
+create function private.workflow_steps(p_task_ids jsonb)
+returns table (task_id uuid, seq int, kind text, name text, state text, input jsonb, output jsonb, epoch text)
+language sql
+stable
+set search_path = ''
+as $$
+  select step.task_id, step.seq, step.kind, step.name, step.state,
+    case when step.state = 'started' then step.input end, step.output, step.epoch::text
+  from public.task_steps as step
+  where step.task_id = any (array(select jsonb_array_elements_text(workflow_steps.p_task_ids)::uuid))
+    and step.kind in ('step', 'system')
+  order by step.task_id, step.seq;
+$$;
+comment on function private.workflow_steps(jsonb) is 'The steps of tasks [id] as a workflow''s code reads them. Called by runners.';
+
+create function private.write_workflow_steps(p_task public.tasks, p_steps jsonb)
+returns void
+language plpgsql
+set search_path = ''
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_max_steps constant numeric := private.cap(
+    case when p_task.parent_id is null then p_task.budget
+      else (select budget from public.tasks where id = p_task.master_task_id) end,
+    'max_steps', 10000);
+begin
+  if (select max((step ->> 'seq')::int) from jsonb_array_elements(p_steps) as step) > v_max_steps then
+    perform private.raise_error('STEPS_EXCEEDED',
+      format('Cannot continue task %s: it has used all of its %s steps', p_task.id, v_max_steps),
+      'Create the task with a larger max_steps in its budget, or split the work into subtasks.');
+  end if;
+  with step as materialized (
+    select * from jsonb_to_recordset(p_steps) as step (
+      seq int, kind text, name text, state text, input jsonb, output jsonb, started_at timestamptz
+    )
+  ),
+  changed as (
+    update public.task_steps as stored
+    set state = step.state, input = coalesce(step.input, stored.input), output = step.output, epoch = p_task.epoch,
+        ended_at = case when step.state <> 'started' then clock_timestamp() end
+    from step
+    where stored.task_id = p_task.id and stored.seq = step.seq and stored.state = 'started'
+    returning stored.seq
+  ),
+  added as (
+    insert into public.task_steps (task_id, seq, kind, state, name, input, output, epoch, started_at, ended_at)
+    select p_task.id, step.seq, step.kind, step.state, step.name, step.input, step.output, p_task.epoch,
+      coalesce(step.started_at, clock_timestamp()), case when step.state <> 'started' then clock_timestamp() end
+    from step
+    where not exists (select from public.task_steps as stored where stored.task_id = p_task.id and stored.seq = step.seq)
+    returning seq
+  )
+  insert into public.task_events (task_id, master_task_id, type, payload)
+  select p_task.id, p_task.master_task_id, case step.state when 'done' then 'step.completed' else 'step.failed' end,
+    jsonb_build_object('step_seq', step.seq, 'name', step.name)
+  from step
+  join (select seq from changed union all select seq from added) as written using (seq)
+  where step.state <> 'started'
+  order by step.seq;
+  perform private.record_progress(p_task, true);
+  perform private.debit_job(p_task.master_task_id, p_task.created_by, pg_column_size(p_steps));
+end;
+$$;
+comment on function private.write_workflow_steps(public.tasks, jsonb) is
+  'Writes steps [{seq, kind, name, state, input, output, started_at}] of a workflow; one that has ended keeps its result. The caller holds the task. Raises STEPS_EXCEEDED.';
+
+create function private.record_workflow(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb)
+returns boolean
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_children constant jsonb := jsonb_path_query_array(p_steps, '$[*] ? (@.state == "started" && @.input.wait == "child")');
+  v_task public.tasks;
+begin
+  if v_children <> '[]' then
+    perform private.lock_job_of(p_task_id);
+  end if;
+  v_task := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
+  if v_task.cancel_requested_at is not null then
+    return true;
+  end if;
+  perform private.write_workflow_steps(v_task, p_steps);
+  if v_children <> '[]' then
+    perform from private.spawn_subtasks(p_task_id, p_epoch, p_lease_seconds, (
+      select jsonb_agg(jsonb_build_object(
+        'seq', child -> 'seq', 'agent', child #> '{input,agent}', 'input', child #> '{input,input}'
+      ))
+      from jsonb_array_elements(v_children) as child
+    ));
+  end if;
+  return false;
+end;
+$$;
+comment on function private.record_workflow(uuid, bigint, int, jsonb) is
+  'The checkpoint of a workflow, which also creates the subtasks that its steps wait for. Returns true, and records nothing, when the task is to be cancelled. Raises LEASE_LOST, STEPS_EXCEEDED and the codes of spawn_subtasks(). Called by runners.';
+
+create function private.suspend_workflow(p_task_id uuid, p_epoch bigint, p_waiting jsonb)
+returns text
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_task public.tasks := private.hold_or_cancel(p_task_id, p_epoch);
+  v_review record;
+  v_waits text[];
+  v_until timestamptz;
+begin
+  if v_task.id is null then
+    return 'cancelled';
+  end if;
+  perform private.settle_waits(v_task);
+  -- Something has come since the runner read the steps.
+  if exists (
+    select from public.task_steps where task_id = p_task_id and p_waiting @> to_jsonb(seq) and state <> 'started'
+  ) then
+    return 'continue';
+  end if;
+  for v_review in
+    insert into public.human_reviews (task_id, seq, question, options, context)
+    select p_task_id, seq, input ->> 'question', input -> 'options', input -> 'context'
+    from public.task_steps
+    where task_id = p_task_id and state = 'started' and input ->> 'wait' = 'review'
+    order by seq
+    on conflict (task_id, seq) do nothing
+    returning seq, question, options, context
+  loop
+    perform private.emit_event(p_task_id, v_task.master_task_id, 'review.requested', jsonb_build_object(
+      'step_seq', v_review.seq, 'kind', 'question', 'question', v_review.question,
+      'options', v_review.options, 'context', v_review.context));
+  end loop;
+  select array_agg(distinct input ->> 'wait'), min((input ->> 'until')::timestamptz)
+  into v_waits, v_until
+  from public.task_steps
+  where task_id = p_task_id and state = 'started' and input ? 'wait';
+  if v_until is null and 'review' = any (v_waits) then
+    perform private.park(v_task, 'needs_human_review');
+  elsif v_waits = array['child'] and v_task.pending_children > 0 then
+    perform private.park(v_task, 'pending_subtask');
+  else
+    perform private.release_task(p_task_id, coalesce(v_until, 'infinity'));
+    update public.tasks set deliveries = 0, logs = logs || private.log_line('waits') where id = p_task_id;
+    perform private.emit_event(p_task_id, v_task.master_task_id, 'task.parked',
+      jsonb_build_object('status', 'pending', 'until', v_until));
+  end if;
+  return 'parked';
+end;
+$$;
+comment on function private.suspend_workflow(uuid, bigint, jsonb) is
+  'Parks a workflow that cannot go on and asks the questions of its waiting reviews. Returns parked, cancelled, or continue when one of the steps p_waiting [seq] has ended meanwhile: then the runner reads them again. The end of each wait queues the task. Raises LEASE_LOST. Called by runners.';
+
+create function private.finish_workflow(p_task_id uuid, p_epoch bigint, p_output jsonb)
+returns text
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.hold_or_cancel(p_task_id, p_epoch);
+begin
+  if v_task.id is null then
+    return 'cancelled';
+  end if;
+  perform private.end_task(p_task_id, 'completed', p_output);
+  return 'completed';
+end;
+$$;
+comment on function private.finish_workflow(uuid, bigint, jsonb) is
+  'Completes a workflow, or cancels it when that was requested. Subtasks that still run, such as those that lost a race, are cancelled. Raises LEASE_LOST. Called by runners.';
+
+create function private.reopen_workflow_step(p_task public.tasks)
+returns void
+language sql
+set search_path = ''
+as $$
+  with reopened as (
+    delete from public.task_steps
+    where task_id = (p_task).id and (p_task).runner <> '' and state = 'failed' and name = (p_task).error #>> '{details,step}'
+    returning seq
+  )
+  -- Another subtask takes the place of one that failed.
+  update public.tasks as child set parent_step_seq = null
+  from reopened
+  where child.parent_id = (p_task).id and child.parent_step_seq = reopened.seq;
+$$;
+comment on function private.reopen_workflow_step(public.tasks) is
+  'Deletes the failed step that ended a workflow, so that a retry runs it again.';
 
 -- platform/secrets.sql
 
@@ -18348,9 +18976,10 @@ begin
   perform private.open_wake_gate('supaswarm_tasks');
   perform pg_notify('supaswarm_tasks', '');
   perform private.wake_function('supaswarm-worker');
+  perform private.wake_due_runners();
 end;
 $$;
-comment on function private.wake_workers() is 'Wakes the workers of tasks at commit, those that listen and one that starts.';
+comment on function private.wake_workers() is 'Wakes the workers of tasks at commit, those that listen and one that starts, and the runners of workflows that wait.';
 
 create function private.end_pause(p_kind text, p_name text)
 returns boolean
@@ -20483,7 +21112,7 @@ stable
 set search_path = ''
 as $$
 begin
-  if p_agent.provider_id is not null or not p_agent.is_active then
+  if p_agent.provider_id is not null or p_agent.runner is not null or not p_agent.is_active then
     return null;
   end if;
   return row('provider_id', 'is missing, so every task of the agent fails with PROVIDER_NOT_FOUND',
@@ -20491,7 +21120,7 @@ begin
 end;
 $$;
 comment on function private.missing_provider(public.agents) is
-  'The problem of an active agent without a provider. Such a row is stored with a warning, because the provider may follow.';
+  'The problem of an active agent without a provider that is no workflow. Such a row is stored with a warning, because the provider may follow.';
 
 create function private.agent_problem(p_agent public.agents)
 returns private.row_problem
@@ -26716,7 +27345,7 @@ declare
   v_text text;
 begin
   if p_step.state = 'failed' or p_step.kind in ('model', 'guardrail') then
-    v_text := p_step.output ->> 'text';
+    v_text := coalesce(p_step.output ->> 'text', p_step.output #>> '{error,message}');
   elsif p_step.kind = 'user' then
     v_text := p_step.input #>> '{}';
   elsif jsonb_typeof(v_arguments) = 'object' then
@@ -29519,10 +30148,12 @@ as $$
   select * from private.row_trigger_problems()
   union all
   select * from private.cron_problems()
+  union all
+  select * from private.workflow_problems()
   order by 1, 2, 3;
 $$;
 comment on function private.configuration_problems() is
-  'Everything in the registry that will fail or be missing when a task needs it, and cron jobs that do not run.';
+  'Everything in the registry that will fail or be missing when a task needs it, cron jobs that do not run, and workflows with jobs that their runner no longer has.';
 grant execute on function private.configuration_problems() to service_role;
 
 -- What operators see of it --------------------------------------------------------------------------
@@ -29579,7 +30210,7 @@ create view public.operator_configuration_problems with (security_invoker = true
   select * from private.operator_configuration_problems();
 revoke all on public.operator_configuration_problems from anon, authenticated, service_role;
 comment on view public.operator_configuration_problems is
-  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, models without a price under a cap, invalid rows, row triggers that start no jobs, and cron jobs that do not run. Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+  'What in the registry will fail or be missing when a task needs it: tools of agents whose users lack the scope, secrets that Vault does not have, tool names that a server does not list, models without a price under a cap, invalid rows, row triggers that start no jobs, cron jobs that do not run, and jobs of workflows that their runner no longer has (WORKFLOW_UNKNOWN). Each row names the field and what to do. For operators and the service; INSUFFICIENT_SCOPE for all others.';
 comment on column public.operator_configuration_problems.acknowledged_at is
   'When an operator acknowledged it with operator_acknowledge_problems(); null: nobody has.';
 comment on column public.operator_configuration_problems.reason is 'Why it is acknowledged.';
@@ -30291,7 +30922,10 @@ language sql
 stable
 set search_path = ''
 as $$
-  select 'agent', agent.slug, private.agent_definition(agent) from public.agents as agent
+  select 'agent', agent.slug, private.agent_definition(agent)
+  from public.agents as agent
+  -- Workflows are defined in code.
+  where agent.runner is null
   union all
   select 'tool', tool.slug, private.without_nulls(jsonb_build_object(
     'display_name', tool.name,

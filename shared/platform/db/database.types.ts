@@ -223,14 +223,14 @@ isOneToOne: false
                   ]
                 },"agents": {
                   Row: {
-                    "audience": string,"budget": Json | null,"created_at": string,"description": string | null,"id": string,"input_schema": Json | null,"is_active": boolean,"max_continuations": number,"max_tokens": number | null,"max_turns": number | null,"may_hand_off": boolean,"model": string | null,"must_complete": boolean,"name": string,"output_schema": Json | null,"provider_id": string | null,"provider_tools": (string)[],"reasoning_effort": string | null,"revision": number | null,"slug": string,"system_prompt": string,"temperature": number | null,"updated_at": string
+                    "audience": string,"budget": Json | null,"created_at": string,"description": string | null,"id": string,"input_schema": Json | null,"is_active": boolean,"max_continuations": number,"max_tokens": number | null,"max_turns": number | null,"may_hand_off": boolean,"model": string | null,"must_complete": boolean,"name": string,"output_schema": Json | null,"provider_id": string | null,"provider_tools": (string)[],"reasoning_effort": string | null,"revision": number | null,"runner": string | null,"slug": string,"system_prompt": string,"temperature": number | null,"updated_at": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "audience"?: string,"budget"?: Json | null,"created_at"?: string,"description"?: string | null,"id"?: string,"input_schema"?: Json | null,"is_active"?: boolean,"max_continuations"?: number,"max_tokens"?: number | null,"max_turns"?: number | null,"may_hand_off"?: boolean,"model"?: string | null,"must_complete"?: boolean,"name": string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"revision"?: number | null,"slug": string,"system_prompt": string,"temperature"?: number | null,"updated_at"?: string
+                    "audience"?: string,"budget"?: Json | null,"created_at"?: string,"description"?: string | null,"id"?: string,"input_schema"?: Json | null,"is_active"?: boolean,"max_continuations"?: number,"max_tokens"?: number | null,"max_turns"?: number | null,"may_hand_off"?: boolean,"model"?: string | null,"must_complete"?: boolean,"name": string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"revision"?: number | null,"runner"?: string | null,"slug": string,"system_prompt": string,"temperature"?: number | null,"updated_at"?: string
                   }
                   Update: {
-                    "audience"?: string,"budget"?: Json | null,"created_at"?: string,"description"?: string | null,"id"?: string,"input_schema"?: Json | null,"is_active"?: boolean,"max_continuations"?: number,"max_tokens"?: number | null,"max_turns"?: number | null,"may_hand_off"?: boolean,"model"?: string | null,"must_complete"?: boolean,"name"?: string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"revision"?: number | null,"slug"?: string,"system_prompt"?: string,"temperature"?: number | null,"updated_at"?: string
+                    "audience"?: string,"budget"?: Json | null,"created_at"?: string,"description"?: string | null,"id"?: string,"input_schema"?: Json | null,"is_active"?: boolean,"max_continuations"?: number,"max_tokens"?: number | null,"max_turns"?: number | null,"may_hand_off"?: boolean,"model"?: string | null,"must_complete"?: boolean,"name"?: string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"revision"?: number | null,"runner"?: string | null,"slug"?: string,"system_prompt"?: string,"temperature"?: number | null,"updated_at"?: string
                   }
                   Relationships: [
                     {
@@ -871,6 +871,32 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"task_signals": {
+                  Row: {
+                    "data": NonNullable<Json>,"id": number,"key": string | null,"name": string,"sent_as": string,"sent_at": string,"sent_by": string | null,"step_seq": number | null,"task_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "data": NonNullable<Json>,"id"?: never,"key"?: string | null,"name": string,"sent_as": string,"sent_at"?: string,"sent_by"?: string | null,"step_seq"?: number | null,"task_id": string
+                  }
+                  Update: {
+                    "data"?: NonNullable<Json>,"id"?: never,"key"?: string | null,"name"?: string,"sent_as"?: string,"sent_at"?: string,"sent_by"?: string | null,"step_seq"?: number | null,"task_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "task_signals_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "task_signals_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"task_steps": {
                   Row: {
                     "call_id": string | null,"ended_at": string | null,"epoch": number,"input": Json | null,"interruptions": number,"kind": string,"name": string | null,"output": Json | null,"seq": number,"started_at": string,"state": string,"task_id": string,"usage": Json | null
@@ -899,14 +925,14 @@ isOneToOne: false
                   ]
                 },"tasks": {
                   Row: {
-                    "agent_changes": Json | null,"agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_reason": string | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"is_kept": boolean,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"runs_exclusively": boolean,"started_at": string | null,"status": string,"storage_paths": (string)[],"summed_usage_id": number,"traceparent": string | null,"tracestate": string | null,"updated_at": string,"warnings": NonNullable<Json>,"worker_id": string | null,"yields": number
+                    "agent_changes": Json | null,"agent_id": string | null,"agent_revision": number | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_reason": string | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"is_kept": boolean,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"runner": string,"runs_exclusively": boolean,"started_at": string | null,"status": string,"storage_paths": (string)[],"summed_usage_id": number,"traceparent": string | null,"tracestate": string | null,"updated_at": string,"warnings": NonNullable<Json>,"worker_id": string | null,"yields": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_changes"?: Json | null,"agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"runs_exclusively"?: boolean,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"summed_usage_id"?: number,"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"yields"?: number
+                    "agent_changes"?: Json | null,"agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"runner"?: string,"runs_exclusively"?: boolean,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"summed_usage_id"?: number,"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"yields"?: number
                   }
                   Update: {
-                    "agent_changes"?: Json | null,"agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"runs_exclusively"?: boolean,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"summed_usage_id"?: number,"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"yields"?: number
+                    "agent_changes"?: Json | null,"agent_id"?: string | null,"agent_revision"?: number | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_reason"?: string | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"is_kept"?: boolean,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"runner"?: string,"runs_exclusively"?: boolean,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"summed_usage_id"?: number,"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"warnings"?: NonNullable<Json>,"worker_id"?: string | null,"yields"?: number
                   }
                   Relationships: [
                     {
@@ -1984,6 +2010,7 @@ isOneToOne: false
 "priority": string,
 "rate_limit_waits": number,
 "run_after": string | null,
+"runner": string,
 "runs_exclusively": boolean,
 "started_at": string | null,
 "status": string,
@@ -2096,6 +2123,9 @@ isOneToOne: false
                            },
 "set_tool_credential":
 { Args: { "p_secret": string,"p_tool_slug": string }; Returns: undefined
+                           },
+"signal_task":
+{ Args: { "p_data"?: Json,"p_key"?: string,"p_name": string,"p_task_id": string }; Returns: number
                            },
 "storage_use":
 { Args: Record<PropertyKey, never>; Returns: {
