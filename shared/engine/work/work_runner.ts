@@ -43,6 +43,8 @@ const STALL_MS = 1_000;
 const MAKE_WAY_MS = 1_000;
 /** A piece that needs longer to open waits for CPU, as that behind it will. */
 const QUICK_OPENING_MS = 300;
+/** One that needs even longer mostly waits for others, and does not hold up the next. */
+const LONGEST_OPENING_MS = 1_000;
 /** Interval at which a busy worker compares its CPU time with the limits. */
 const CPU_LOOK_MS = 100;
 
@@ -294,18 +296,18 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
 
   /** @returns a function to call when the piece begins; a second call does nothing. */
   #countOpening(): () => void {
-    const { kind: { maxOpening = Infinity } } = this.#options;
+    const { clock, kind: { maxOpening = Infinity } } = this.#options;
     const beganAtMs = this.#now();
-    let isOpening = true;
+    const opened = new AbortController();
     this.#openingCount++;
-    return () => {
-      if (!isOpening) return;
-      isOpening = false;
+    const noteOpened = () => {
       this.#openingCount--;
       const isQuick = this.#now() - beganAtMs < QUICK_OPENING_MS;
       this.#maxOpening = isQuick ? this.#maxOpening + maxOpening : maxOpening;
       if (this.#isLimited) this.#signal.send();
     };
+    void clock.sleep(LONGEST_OPENING_MS, opened.signal).then(noteOpened);
+    return () => opened.abort();
   }
 
   /** What had to run alone runs beside other work from here on. */

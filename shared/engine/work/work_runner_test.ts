@@ -424,8 +424,13 @@ Deno.test("a worker claims little while what it claimed opens slowly, and more w
   await clock.pass(200);
   for (const open of opened.slice(1, 9)) open();
   await settle();
-  // Those of the second claim were quick again, and are the last to open.
   assert.equal(opened.length, 12);
+
+  await add(..."mnopqrstuvwxyz0123456789abcdefghijkl");
+  assert.ok(opened.length < 48, "they open slowly");
+  const openingCount = opened.length;
+  await clock.pass(1_000);
+  assert.ok(opened.length > openingCount, "and hold up the next for a second at most");
   slow.resolve();
   await stop();
 });
