@@ -10957,7 +10957,7 @@ begin
     where not exists (select from public.task_steps as stored where stored.task_id = p_task.id and stored.seq = step.seq)
     returning seq
   )
-  insert into public.task_events (task_id, master_task_id, type, payload)
+  insert into private.task_events (task_id, master_task_id, type, payload)
   select p_task.id, p_task.master_task_id, case step.state when 'done' then 'step.completed' else 'step.failed' end,
     jsonb_build_object('step_seq', step.seq, 'name', step.name)
   from step
