@@ -71,7 +71,7 @@ export async function startWorkerProcess(config: Config, log: Logger): Promise<W
     for (const app of Object.values(apps)) app.wake();
   };
   const note = () =>
-    sql`select private.note_worker_process(${id}, ${hasRoom()})`.catch((error: unknown) => {
+    sql`select private.record_worker_process(${id}, ${hasRoom()})`.catch((error: unknown) => {
       const { code } = toSwarmError(error, "record the worker process");
       log("warn", "worker.not_noted", { code });
     });
@@ -98,7 +98,7 @@ export async function startWorkerProcess(config: Config, log: Logger): Promise<W
     async stop(graceMs) {
       clearInterval(timer);
       // First, so that what is returned wakes others.
-      await sql`select private.forget_worker_process(${id})`.catch(() => {});
+      await sql`select private.delete_worker_process(${id})`.catch(() => {});
       const all = Object.values(apps);
       await Promise.all(all.map(({ supervisor }) => supervisor.drain(graceMs)));
       await telemetry.close();

@@ -46,8 +46,6 @@ export interface WorkControl {
    * Reports that only the end of the work remains to be written, so that the next piece can start.
    */
   readonly settle: () => void;
-  /** Reports that the work has what it needs to begin, such as its tools. */
-  readonly opened: () => void;
   /** Reports that a step has ended: work that had to run alone until then may run beside other. */
   readonly progress: () => void;
   /**
@@ -74,11 +72,6 @@ export interface WorkControl {
 export interface WorkKind<Work extends ClaimedWork = ClaimedWork> {
   /** Its name in the log: `task.run_ended`, with `task_id`. */
   readonly noun: "task" | "sync" | "webhook_message";
-  /**
-   * Pieces that may prepare to begin at the same time under a CPU limit, until they report that they
-   * are opened. While they open quickly, more and more may. @default no limit
-   */
-  readonly maxOpening?: number;
   /** @throws DATABASE_UNAVAILABLE */
   claim(workerId: string, request: ClaimRequest): Promise<readonly Work[]>;
   /**

@@ -41,10 +41,6 @@ const MAX_SETTLED = 400;
 const STALL_MS = 1_000;
 /** Work that waits longer for the CPU of a full worker gets another isolate. */
 const MAKE_WAY_MS = 1_000;
-/** A piece that needs longer to open waits for CPU, as that behind it will. */
-const QUICK_OPENING_MS = 300;
-/** One that needs even longer mostly waits for others, and does not hold up the next. */
-const LONGEST_OPENING_MS = 1_000;
 /** Interval at which a busy worker compares its CPU time with the limits. */
 const CPU_LOOK_MS = 100;
 
@@ -62,9 +58,6 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   readonly #cpuShare = new CpuShare();
   /** Pieces of which more than the end is left to be written. */
   #runningCount = 0;
-  /** Of these, pieces that have not begun yet. */
-  #openingCount = 0;
-  #maxOpening: number;
   /** Answers that stream. */
   #streamCount = 0;
   /** The last claim returned as much as requested, so more work is likely to wait. */
@@ -89,7 +82,6 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { leaseSeconds, heartbeatSeconds } = settings;
     this.id = id;
     this.#options = options;
-    this.#maxOpening = kind.maxOpening ?? Infinity;
     this.#held = new HeldWork(clock);
     this.#signal = new WakeSignal(clock);
     this.#activeAtMs = clock.nowMs();
@@ -263,7 +255,6 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { id, epoch } = work;
     const beganAtMs = this.#now();
     const settle = this.#occupySlot();
-    const opened = this.#countOpening();
     await this.#held.hold({ id, epoch }, async ({ signal, paused, watch, awaitWhole }) => {
       const end = await kind.run(work, {
         signal,
@@ -275,7 +266,6 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
         awaitWhole,
         isShortOfCpu: () => this.#options.lifetime.isShortOfCpu(this.#load),
         settle,
-        opened,
         progress: () => this.#endAlone(),
         watch,
       }).catch(toName);
@@ -288,26 +278,9 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       });
     });
     settle();
-    opened();
     if (this.#held.count === 0) this.#endAlone();
     this.#activeAtMs = this.#now();
     this.#signal.send();
-  }
-
-  /** @returns a function to call when the piece begins; a second call does nothing. */
-  #countOpening(): () => void {
-    const { clock, kind: { maxOpening = Infinity } } = this.#options;
-    const beganAtMs = this.#now();
-    const opened = new AbortController();
-    this.#openingCount++;
-    const noteOpened = () => {
-      this.#openingCount--;
-      const isQuick = this.#now() - beganAtMs < QUICK_OPENING_MS;
-      this.#maxOpening = isQuick ? this.#maxOpening + maxOpening : maxOpening;
-      if (this.#isLimited) this.#signal.send();
-    };
-    void clock.sleep(LONGEST_OPENING_MS, opened.signal).then(noteOpened);
-    return () => opened.abort();
   }
 
   /** What had to run alone runs beside other work from here on. */
@@ -451,7 +424,6 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       settings.slots - this.#runningCount,
       MAX_SETTLED - (this.#held.count - this.#runningCount),
       lifetime.roomBeside(this.#load),
-      this.#isLimited ? this.#maxOpening - this.#openingCount : Infinity,
     );
   }
 

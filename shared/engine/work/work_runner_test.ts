@@ -331,7 +331,7 @@ Deno.test("answers stream while the rest of the CPU allows it, and the others ar
   await settle();
 
   await add(...Array.from({ length: 9 }, (_, index) => `${index}`));
-  assert.deepEqual(streams, [true, true, true, true, true, false, false, false, false]);
+  assert.deepEqual(streams, [true, true, true, true, true, true, true, false, false]);
 
   // The stream has cost nothing, so from now on none is reserved for another.
   for (const release of releases) release();
@@ -356,11 +356,11 @@ Deno.test("waits of work end when the rest of the CPU is needed, and later work 
   }, limitedLifetime(() => measuredMs));
   await settle();
   await add("streams", "waits");
-  measuredMs = 1_449;
+  measuredMs = 1_499;
   await clock.pass(1_000);
   assert.deepEqual(closings.map(({ aborted }) => aborted), [false, false]);
 
-  measuredMs = 1_451;
+  measuredMs = 1_501;
   await clock.pass(1_000);
   assert.deepEqual(closings.map(({ aborted }) => aborted), [true, true]);
   assert.ok(closings[0]?.reason instanceof StopReason);
@@ -399,40 +399,6 @@ Deno.test("a worker whose CPU is short returns what computes, and awaits whole a
 
   assert.deepEqual(stopped, ["computes", "never arrives"]);
   await running;
-});
-
-Deno.test("a worker claims little while what it claimed opens slowly, and more while that is quick", async () => {
-  const opened: (() => void)[] = [];
-  const { add, clock, requests, slow, stop } = testRunner(100, {
-    maxOpening: 4,
-    run: async (_work, control) => {
-      opened.push(control.opened);
-      await slow.promise;
-      return "done";
-    },
-  });
-  await settle();
-  assert.equal(requests.at(-1)?.limit, 4);
-  await add(..."abcdefghijkl");
-  assert.equal(opened.length, 4, "the others wait");
-
-  await clock.pass(200);
-  opened[0]?.();
-  await settle();
-  assert.equal(opened.length, 9, "one was quick: 8, of which 3 had been claimed");
-
-  await clock.pass(200);
-  for (const open of opened.slice(1, 9)) open();
-  await settle();
-  assert.equal(opened.length, 12);
-
-  await add(..."mnopqrstuvwxyz0123456789abcdefghijkl");
-  assert.ok(opened.length < 48, "they open slowly");
-  const openingCount = opened.length;
-  await clock.pass(1_000);
-  assert.ok(opened.length > openingCount, "and hold up the next for a second at most");
-  slow.resolve();
-  await stop();
 });
 
 /** A worker under the hosted CPU limits that counts how often it wakes its successor. */

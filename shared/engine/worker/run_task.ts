@@ -80,7 +80,6 @@ async function advance(run: TaskRun): Promise<TaskEnd> {
   const misfit = misfitOfInput(run.context);
   if (misfit !== null) return await failTask(misfit, run);
   const { toolset, fileFacts } = await openTask(run);
-  run.control.opened();
   const { toolSearchBytes = TOOL_SEARCH_BYTES } = run.ports;
   const spawned = new Set<number>();
   let { context } = run;

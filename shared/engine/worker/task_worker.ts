@@ -29,18 +29,11 @@ const QUIET_ENDS: ReadonlySet<string> = new Set<TaskEnd>([
   "lost",
 ]);
 
-/**
- * A long list of tools takes a fifth of an isolate's CPU, and tasks that still wait for theirs at its
- * end are returned.
- */
-const MAX_OPENING = 4;
-
 /** Tasks, as a kind of work. */
 function createTaskKind(ports: TaskPorts): WorkKind<ClaimedTaskWork> {
   const { store } = ports;
   return {
     noun: "task",
-    maxOpening: MAX_OPENING,
     async claim(workerId, { limit, isIdle }) {
       return (await store.claim(workerId, limit, isIdle)).map(toWork);
     },

@@ -36,10 +36,10 @@ const CPU_YOUNG_SHARE = 0.4;
 /** CPU of one turn of a task: to record an answer and to ask again, or to return the task. */
 const CPU_OF_HELD_MS = 10;
 /**
- * A streamed answer of two thousand chunks, with the messages to its watchers: reserved for each
- * until an answer has ended and its cost is known.
+ * A streamed answer of a thousand chunks, with the messages to its watchers: reserved for each until
+ * an answer has ended and its cost is known.
  */
-const CPU_OF_STREAM_MS = 250;
+const CPU_OF_STREAM_MS = 200;
 /** An answer of three thousand chunks that is read twice a second. */
 const CPU_OF_LONG_STREAM_MS = 350;
 
@@ -96,7 +96,7 @@ export interface Lifetime {
    * current step.
    */
   endAt(atMs: number): void;
-  /** False for a process, which lives until it is told to end. */
+  /** False for a process, which lives until it is stopped. */
   readonly isLimited: boolean;
   /** Null if CPU is not limited. */
   readonly cpu: CpuLife | null;

@@ -8,8 +8,7 @@ export const KNOWN_WAIT_MS = 1_500;
 
 /**
  * Lists a server's tools like {@linkcode renewListing}, but waits at most `waitMs`: returns `busy`
- * while the listing continues in the background. A first listing is also awaited while it waits for
- * its turn in this isolate, because that says nothing of its server.
+ * while the listing continues in the background.
  *
  * @throws the reason of an aborted signal. A listing that has begun continues for others.
  */
@@ -21,15 +20,12 @@ export async function renewInTime(
 ): Promise<Renewal> {
   const { waitMs, signal } = options;
   let isAwaited = true;
-  const turn = Promise.withResolvers<void>();
-  const renewal = renewListing(registered, userId, ports, { ...options, onTurn: turn.resolve });
-  renewal.catch(() => {}).finally(turn.resolve);
+  const renewal = renewListing(registered, userId, ports, options);
   ports.keepAlive(renewal.then(() => {}, (error) => {
     if (isAwaited || error === signal.reason) return;
     ports.log("warn", "tool.listing_broke_off", { error: String(error) });
   }));
   try {
-    if (registered.tools_listed_at === null) await turn.promise;
     const timed = await withDeadline(waitMs, signal, () => renewal);
     return timed.kind === "done" ? timed.value : { kind: "busy" };
   } finally {

@@ -23,18 +23,13 @@ const CONTINUE_MS = 1_000;
  * Lists a server's tools, or waits for another caller that is already listing them.
  *
  * @param options.signal Ends only the wait: a listing that has begun serves other callers too.
- * @param options.onTurn Called when a listing of this caller begins. @default nothing
  * @throws SwarmError `DATABASE_UNAVAILABLE`; the reason of an aborted signal.
  */
 export async function renewListing(
   registered: RegisteredServer,
   userId: string | null,
   ports: ToolServerPorts,
-  options: {
-    readonly waitMs: number;
-    readonly signal: AbortSignal;
-    readonly onTurn?: () => void;
-  },
+  options: { readonly waitMs: number; readonly signal: AbortSignal },
 ): Promise<Renewal> {
   const { connection: { id }, tool: { slug } } = registered;
   const giveUpAtMs = performance.now() + options.waitMs;
@@ -56,10 +51,7 @@ export async function renewListing(
       kind: "renewed",
       dropped: await ports.listings(
         // Once begun, the list is completed for others.
-        () => {
-          options.onTurn?.();
-          return refreshTools(registered, userId, ports);
-        },
+        () => refreshTools(registered, userId, ports),
         options.signal,
       ),
     };
