@@ -110,10 +110,9 @@ export async function readTools(
   for (const listed of listing.tools) {
     // Preparing one tool takes up to some 10 ms, and there may be a thousand.
     await takeTurn();
-    const text = JSON.stringify(listed);
-    const safe = text.length <= MAX_SMALL_CHARACTERS
-      ? redactor.json(JSON.parse(text))
-      : await redactor.jsonInTurns(JSON.parse(text));
+    const isSmall = JSON.stringify(listed).length <= MAX_SMALL_CHARACTERS;
+    const plain = JSON.parse(JSON.stringify(listed));
+    const safe = isSmall ? redactor.json(plain) : await redactor.jsonInTurns(plain);
     const definition = toolDefinitionSchema.parse(toStorableJson(safe));
     const { name } = definition;
     const hash = definitionHash(definition);
