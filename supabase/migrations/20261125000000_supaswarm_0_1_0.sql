@@ -3563,7 +3563,7 @@ create constraint trigger tasks_wake_on_update after update of status on public.
 
 -- engine/worker_processes.sql
 
--- Worker processes: hosts of tasks that, unlike an edge function, run until they are told to end.
+-- Worker processes: hosts of tasks that, unlike an edge function, run until they are stopped.
 
 create function private.has_free_process()
 returns boolean
@@ -3577,7 +3577,7 @@ as $$
 $$;
 comment on function private.has_free_process() is 'Whether a living worker process would claim a new task.';
 
-create function private.note_worker_process(p_id uuid, p_has_room boolean)
+create function private.record_worker_process(p_id uuid, p_has_room boolean)
 returns void
 language plpgsql
 set search_path = ''
@@ -3594,17 +3594,17 @@ begin
   end if;
 end;
 $$;
-comment on function private.note_worker_process(uuid, boolean) is
+comment on function private.record_worker_process(uuid, boolean) is
   'Records every 5 seconds that a worker process lives, and whether it has room. When no process has any, it wakes the edge function for waiting tasks. Called by worker processes.';
 
-create function private.forget_worker_process(p_id uuid)
+create function private.delete_worker_process(p_id uuid)
 returns void
 language sql
 set search_path = ''
 as $$
   delete from private.worker_processes where id = p_id;
 $$;
-comment on function private.forget_worker_process(uuid) is
+comment on function private.delete_worker_process(uuid) is
   'Records that a worker process claims no more, so that new tasks wake others. Called by worker processes when they end.';
 
 -- platform/quotas.sql
