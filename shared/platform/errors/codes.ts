@@ -162,7 +162,7 @@ export const ERROR_CODES = {
     retryable: true,
   }),
   TRIGGER_LIMIT_REACHED: tool(
-    429,
+    409,
     "Narrow the trigger's conditions or columns, or raise its max_per_hour.",
   ),
   SCHEDULE_CRON_INVALID: tool(

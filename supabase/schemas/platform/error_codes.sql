@@ -63,7 +63,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('TRIGGER_NOT_FOUND', 404, 'tool_error', false, true),
   ('TRIGGER_INACTIVE', 409, 'tool_error', false, true),
   ('TRIGGER_TABLE_BUSY', 409, 'tool_error', true, true),
-  ('TRIGGER_LIMIT_REACHED', 429, 'tool_error', false, true),
+  ('TRIGGER_LIMIT_REACHED', 409, 'tool_error', false, true),
   ('SCHEDULE_CRON_INVALID', 400, 'tool_error', false, true),
   ('SCHEDULE_INVALID', 400, 'tool_error', false, true),
   ('SCHEDULE_ZONE_INVALID', 400, 'tool_error', false, true),
