@@ -5,11 +5,14 @@ import type { Config } from "../platform/config/env.ts";
 import { isErrorCode } from "../platform/errors/codes.ts";
 import { SwarmError } from "../platform/errors/swarm_error.ts";
 import { FUNCTION_NAMES } from "../platform/values/function_names.ts";
+import { beginningOf } from "../platform/values/beginning_of.ts";
 import { asJsonObject, type JsonObject } from "../platform/values/json.ts";
 import { serviceKeyOf } from "./service_key.ts";
 
 /** Where the function that serves workflows receives signals: its address, this and a token. */
 export const SIGNALS = "/signals/";
+/** Of what a tool answered, in the message of an error. */
+const MAX_MESSAGE_LENGTH = 2_000;
 
 /** What the workflows of a function use of the project. */
 export function createWorkflowHost(
@@ -50,7 +53,9 @@ export function createWorkflowHost(
       const { code = answer.error_code, message } = asJsonObject(answer.error);
       throw new SwarmError(
         isErrorCode(code) ? code : "TOOL_FAILED",
-        `Cannot ${attempt}: ${message ?? JSON.stringify(answer.content)}`,
+        `Cannot ${attempt}: ${
+          message ?? beginningOf(JSON.stringify(answer.content), MAX_MESSAGE_LENGTH)
+        }`,
       );
     },
   };
