@@ -9,6 +9,7 @@ insert into way (name, prepare, act) values
   ('completed', default, $$private.finish_task($1, $2, '"done"')$$),
   ('completed with others', default,
     $$count(*) from private.finish_tasks(jsonb_build_array(jsonb_build_object('id', $1, 'held_epoch', $2, 'output', 'done')))$$),
+  ('completed by its code', default, $$private.finish_workflow($1, $2, '"done"')$$),
   ('failed', default, $$private.fail_task($1, $2, '{"code": "X"}', 'never')$$),
   ('out of attempts', 'max_attempts = 1', $$private.fail_task($1, $2, '{"code": "X"}', 'backoff')$$),
   ('too slow for a whole worker', default, $$private.yield_task($1, $2, '[]', '{"seq": 1, "is_final": true}')$$),
@@ -21,6 +22,7 @@ insert into way (name, prepare, act) values
   ('completed after a cancellation', 'cancel_requested_at = now()', $$private.finish_task($1, $2, '"done"')$$),
   ('failed after a cancellation', 'cancel_requested_at = now()', $$private.fail_task($1, $2, '{"code": "X"}', 'backoff')$$),
   ('parked after a cancellation', 'cancel_requested_at = now()', $$private.park_task($1, $2)$$),
+  ('suspended after a cancellation', 'cancel_requested_at = now()', $$private.suspend_workflow($1, $2, '[]')$$),
   ('returned after a cancellation', 'cancel_requested_at = now()', $$private.yield_task($1, $2)$$),
   ('asking after a cancellation', 'cancel_requested_at = now()', $$private.request_review($1, $2, 4, 'May I?')$$),
   ('dead after a cancellation', 'cancel_requested_at = now(), lease_expires_at = lease_expires_at - interval ''1 day''',
@@ -183,7 +185,8 @@ select results_eq(
     order by 1$$,
   array[
     'bury_task', 'cancel_descendants', 'cancel_job', 'cancel_tasks', 'end_expired_task', 'end_overdue_job', 'fail_task',
-    'finish_task', 'finish_without_waiters', 'hold_or_cancel', 'park_task', 'request_review', 'yield_task'
+    'finish_task', 'finish_without_waiters', 'finish_workflow', 'hold_or_cancel', 'park_task', 'request_review', 'suspend_workflow',
+    'yield_task'
   ],
   'no other function ends a task: add a way above for each that does'
 );
