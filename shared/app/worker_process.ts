@@ -1,7 +1,7 @@
 import type { Config } from "../platform/config/env.ts";
 import { poolingOf } from "../platform/config/pooling.ts";
-import { createSql } from "../platform/db/sql_client.ts";
 import { toSwarmError } from "../platform/db/to_swarm_error.ts";
+import { openIsolatePool } from "../platform/isolate/isolate_pool.ts";
 import type { Logger } from "../platform/log/logger.ts";
 import { createTelemetry } from "../platform/telemetry/telemetry.ts";
 import { createReleaseCheck } from "./release_check.ts";
@@ -37,10 +37,8 @@ export interface WorkerProcess {
  */
 export async function startWorkerProcess(config: Config, log: Logger): Promise<WorkerProcess> {
   const id = crypto.randomUUID();
-  const sql = createSql(config.databaseUrl, {
-    maxConnections: 1,
-    applicationName: "supaswarm worker process",
-  });
+  const name = "supaswarm worker process";
+  const sql = openIsolatePool(config.databaseUrl, name, [], undefined, 1);
   const assertReady = createReleaseCheck(sql, log);
   try {
     await assertReady();
