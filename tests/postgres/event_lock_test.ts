@@ -144,6 +144,25 @@ async function callEveryWriter(track: RaceTrack): Promise<void> {
   await finishTogether(sql, alone);
   await sql`select public.continue_task(${alone.taskId}, '"More"')`;
   await sql`select public.fork_task(${answering.taskId}, 1)`;
+  await runWorkflow(sql);
+}
+
+/** A workflow that has done a step, asks a person and gets a signal. */
+async function runWorkflow(sql: Sql): Promise<void> {
+  await sql`select private.register_workflows('runner', '[{"name": "workflow"}]')`;
+  const [created] =
+    await sql`select task_id as id from private.create_task('workflow', '"Go"', null)`;
+  const id = String(created?.id);
+  const [claimed] = await sql`
+    select epoch::text from private.claim_tasks('w', 1, 60, true, 'runner', array['workflow'])`;
+  const epoch = String(claimed?.epoch);
+  await sql`select public.signal_task(${id}, 'go')`;
+  await sql`select private.record_workflow(${id}, ${epoch}, 60, '[
+    {"seq": 1, "kind": "step", "name": "a", "state": "done", "output": {"value": 1}},
+    {"seq": 2, "kind": "system", "name": "b", "state": "started", "input": {"wait": "signal", "signal": "go"}},
+    {"seq": 3, "kind": "system", "name": "c", "state": "started", "input": {"wait": "review", "question": "May I?"}}
+  ]')`;
+  await sql`select private.suspend_workflow(${id}, ${epoch}, '[3]')`;
 }
 
 async function cutModelCall({ sql, store }: RaceTrack, { taskId }: Lease): Promise<void> {

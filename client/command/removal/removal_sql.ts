@@ -35,7 +35,8 @@ export function removalSql(manifest: Manifest, objects: ReleaseObjects): string 
     dropRole(privateSchema(schema)),
     noteCreatedExtensions(privateSchema(schema)),
     "delete from vault.secrets",
-    "where name in ('supaswarm_wake_token', 'supaswarm_caller_password') or name like 'supaswarm/%';",
+    "where name in ('supaswarm_wake_token', 'supaswarm_caller_password', 'supaswarm_signal_key')",
+    "or name like 'supaswarm/%';",
     ...schema === "public"
       ? dropFromPublic(objects, fill)
       : [`drop schema ${[schema, privateSchema(schema), ...objects.schemas].join(", ")} cascade;`],

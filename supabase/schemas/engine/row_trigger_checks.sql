@@ -31,7 +31,7 @@ stable
 set search_path = ''
 as $$
 declare
-  c_ops constant text[] := '{eq,neq,gt,gte,lt,lte,in,is_null,not_null}';
+  c_ops constant text[] := array['eq', 'neq', 'gt', 'gte', 'lt', 'lte', 'in', 'is_null', 'not_null'];
   v_condition jsonb;
   v_value jsonb;
   v_is_valid boolean;

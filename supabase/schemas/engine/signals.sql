@@ -84,6 +84,8 @@ begin
   values (p_task_id, p_name, coalesce(p_data, 'null'), p_key, auth.uid(), p_sent_as)
   returning task_signals.id into v_id;
   perform private.debit_job(v_task.master_task_id, v_task.created_by, pg_column_size(coalesce(p_data, 'null')) + 100);
+  -- Readers rely on it: a task's events are written under its lock.
+  perform from public.tasks where id = p_task_id for no key update;
   perform private.emit_event(p_task_id, v_task.master_task_id, 'signal.received',
     jsonb_build_object('name', p_name, 'signal_id', v_id));
   if exists (
