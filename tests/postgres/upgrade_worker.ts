@@ -36,5 +36,7 @@ const worker = swarm.startWorker({
       : { calls: [{ name: "complete_task", arguments: { output: SCHEMA_VERSION } }] },
   idleSeconds: 3_600,
   wallClockSeconds: 86_400,
+  // Nobody starts a successor here.
+  isCpuLimited: false,
 });
 await worker.ended;
