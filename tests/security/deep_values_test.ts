@@ -54,6 +54,10 @@ const CALLS: Readonly<Record<string, { readonly args: string; readonly code: str
       `"operator":"equals","value":${TOO_DEEP}}]`,
     code: "APPROVAL_RULE_INVALID",
   },
+  signal_task: {
+    args: `"p_task_id":$job,"p_name":"go","p_data":${TOO_DEEP}`,
+    code: "SIGNAL_INVALID",
+  },
 };
 
 Deno.test("values of more than 64 levels are refused, and the deepest others do not grow", async (t) => {
