@@ -161,6 +161,9 @@ async function addTaskRows(
     insert into public.task_steps (task_id, seq, kind, state, epoch)
     values (${taskId}, 1, 'system', 'started', 1)`;
   await sql`
+    insert into public.task_signals (task_id, name, data, sent_by, sent_as)
+    values (${taskId}, 'go', '{}', ${ownerId}, 'user')`;
+  await sql`
     insert into public.usage_events (user_id, task_id, model, key_source, input_tokens, output_tokens)
     values (${ownerId}, ${taskId}, 'model', 'none', 1, 1)`;
   await sql`
