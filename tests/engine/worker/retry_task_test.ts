@@ -152,8 +152,8 @@ const FAILURES: readonly Failure[] = [
   },
 ];
 
-/** A failed write leaves the task to another worker, so no task ends with it. */
-const NEVER_ENDS_A_TASK: readonly ErrorCode[] = ["DATABASE_UNAVAILABLE"];
+/** A failed write leaves the task to another worker, and a paused call waits, so no task ends with them. */
+const NEVER_ENDS_A_TASK: readonly ErrorCode[] = ["DATABASE_UNAVAILABLE", "WORK_PAUSED"];
 
 /** Every other code that the reference says may succeed again, from whatever the model call depends on. */
 const RETRYABLE: readonly Failure[] = Object.entries(ERROR_CODES)
