@@ -85,7 +85,7 @@ async function runClaimed(
       control: {
         clock,
         now: () => new Date(),
-        isClosing: control.isClosing,
+        isClosing: () => control.isClosing() || control.paused.aborted,
         signal: control.signal,
         log: (message, facts) =>
           log("info", "workflow.log", { task_id: claimed.taskId, message, facts }),

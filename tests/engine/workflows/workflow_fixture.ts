@@ -85,15 +85,22 @@ export function dyingAtWrite(
   onDeath: () => void,
 ): (store: WorkflowStore) => WorkflowStore {
   let writes = 0;
+  let claiming: Promise<unknown> = Promise.resolve();
   const never = () => new Promise<never>(() => {});
   const write = <T>(call: () => Promise<T>): Promise<T> => {
     if (++writes < fatal) return call();
-    onDeath();
+    // A claim that is on its way could take the task for the dead worker.
+    void claiming.catch(() => {}).then(onDeath);
     return never();
   };
   return (store) => ({
     ...store,
-    claim: (...args) => writes < fatal ? store.claim(...args) : never(),
+    claim(...args) {
+      if (writes >= fatal) return never();
+      const claimed = store.claim(...args);
+      claiming = claimed;
+      return claimed;
+    },
     journal(lease) {
       const journal = store.journal(lease);
       return {
