@@ -9,7 +9,7 @@ const consoleTest = testsSharing(openConsoleFixture);
 /** Waits until an element has the focus, and fails with what has it instead. */
 async function untilFocused(page: Page, selector: string): Promise<void> {
   try {
-    await page.locator(`:focus:is(${selector})`).waitFor({ timeout: 5_000 });
+    await page.locator(`:focus:is(${selector})`).waitFor({ timeout: 60_000 });
   } catch {
     const found = await page.evaluate("document.activeElement?.outerHTML.slice(0, 200)");
     assert.fail(`${selector} does not have the focus, but ${found}`);
