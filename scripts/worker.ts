@@ -52,9 +52,15 @@ await runCommand({
   const log = counts.counting(createLogger("supaswarm-worker", config.logLevel));
   surviveStrayErrors(log);
   keepCombinedSignals();
+  // A port that is taken is found out before anything is claimed.
+  const status = Promise.withResolvers<ReturnType<typeof createStatusHandler>>();
+  const server = serveStatus(
+    values.host ?? "127.0.0.1",
+    port,
+    async (request) => (await status.promise)(request),
+  );
   const worker = await startWorkerProcess(config, log);
-  const handle = createStatusHandler(worker, counts, () => end.signal.aborted);
-  const server = serveStatus(values.host ?? "127.0.0.1", port, handle);
+  status.resolve(createStatusHandler(worker, counts, () => end.signal.aborted));
   const url = `http://${server.addr.hostname}:${server.addr.port}`;
   writeLine(
     values.json

@@ -133,6 +133,22 @@ Deno.test("a worker process runs tasks, and no edge function is started for them
   assert.equal((await fetch(`${url}/else`)).status, 404);
 });
 
+Deno.test("a port that is taken ends the command before it claims anything", async () => {
+  const { agent } = gatedAgent();
+  await using opened = await openPlatform(agent);
+  const { platform } = opened;
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  await using worker = runWorker(platform, ["--port", String(taken.addr.port)]);
+
+  const { code, stderr } = await worker.ended;
+
+  assert.equal(code, 1);
+  assert.match(stderr, /Cannot serve the status pages on 127\.0\.0\.1:\d+: .*\n/);
+  const [{ count } = { count: -1 }] = await platform.sql<{ count: number }[]>`
+    select count(*)::int as count from private.worker_processes`;
+  assert.equal(count, 0);
+});
+
 Deno.test("SIGTERM lets a model call end within the grace period, and nothing is asked twice", async () => {
   const { agent, asked, untilAsked } = gatedAgent();
   await using opened = await openPlatform(agent);

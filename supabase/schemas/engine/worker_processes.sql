@@ -23,7 +23,8 @@ begin
   on conflict (id) do update set has_room = excluded.has_room, seen_at = clock_timestamp();
   -- What waits for a full process may run on an edge function.
   if not private.has_free_process() and exists (
-    select from public.tasks where status = 'pending' and (run_after is null or run_after <= clock_timestamp())
+    select from public.tasks
+    where status = 'pending' and runner = '' and (run_after is null or run_after <= clock_timestamp())
   ) then
     perform private.wake_function('supaswarm-worker');
   end if;
