@@ -246,12 +246,18 @@ Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t
         update public.mcp_policies set calls_per_minute = ${calls}
         where tool_name = 'log_auth_event' returning burst_calls`;
     const [policy] = await limit(1);
-    const answers = await Promise.all(
-      Array.from(
-        { length: 20 },
-        () => post(bob.headers, "log_auth_event", { event: "SIGNED_OUT" }),
-      ),
-    );
+    const answers: Awaited<ReturnType<typeof post>>[] = [];
+    // As many at once as an isolate serves one caller: more could wait for too long on a busy machine.
+    for (let round = 0; round < 4; round++) {
+      answers.push(
+        ...await Promise.all(
+          Array.from(
+            { length: 5 },
+            () => post(bob.headers, "log_auth_event", { event: "SIGNED_OUT" }),
+          ),
+        ),
+      );
+    }
     const byService = await post({ apikey: stack.secretKey }, "log_auth_event", {
       event: "SIGNED_OUT",
     });
